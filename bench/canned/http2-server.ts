@@ -24,7 +24,7 @@ import {
   FIRST_FRAME_BYTES,
   FIRST_WINDOW_BYTES,
   greeting,
-  MOST_FRAME_BYTES,
+  MAX_FRAME_BYTES,
   Setting,
   settingsIn,
   WINDOW_UPDATE_BYTES,
@@ -34,7 +34,7 @@ import {
 export type Answer = (path: string, body: Buffer) => readonly Uint8Array[] | undefined;
 
 const NOTHING = Buffer.alloc(0);
-const MOST_REQUEST_BYTES = 2 ** 31;
+const MAX_REQUEST_BYTES = 2 ** 31;
 const HELLO = greeting();
 const HEADERS = encodeHeaders([
   [':status', '200'],
@@ -69,7 +69,7 @@ interface Stream {
 class Connection implements FrameHandler {
   readonly #socket: Socket;
   readonly #answer: Answer;
-  readonly #reader = new FrameReader(this, MOST_FRAME_BYTES);
+  readonly #reader = new FrameReader(this, MAX_FRAME_BYTES);
   readonly #decoder = new HeaderDecoder();
   readonly #streams = new Map<number, Stream>();
   readonly #peer = { window: FIRST_WINDOW_BYTES, frame: FIRST_FRAME_BYTES };
@@ -147,7 +147,7 @@ class Connection implements FrameHandler {
     const block = flags & Flag.PRIORITY ? payload.subarray(5) : payload;
     const path = this.#decoder.decode(block)[':path'] ?? '';
     const window = this.#peer.window;
-    const request = new MessageAssembler(MOST_REQUEST_BYTES);
+    const request = new MessageAssembler(MAX_REQUEST_BYTES);
     this.#streams.set(id, { id, path, request, message: undefined, window });
   }
 

@@ -4,7 +4,7 @@ import { processorTicks, stolenSince } from '../../tools/process-stats.ts';
 /** Of the processor time that a round wants, what the host may take. */
 const CALM = 0.05;
 /** A round beyond those asked for; one round stays one. */
-const MOST_MORE = 1;
+const MAX_MORE = 1;
 
 /** @returns the results of `count` rounds: the calmest, whatever they measured */
 export async function calmRounds<Result>(
@@ -12,7 +12,7 @@ export async function calmRounds<Result>(
   measure: () => Promise<Result>,
 ): Promise<Result[]> {
   const rounds: { result: Result; stolen: number }[] = [];
-  const most = count > 1 ? count + MOST_MORE : count;
+  const most = count > 1 ? count + MAX_MORE : count;
   const calm = () => rounds.filter(({ stolen }) => stolen <= CALM).length;
   while (rounds.length < count || (calm() < count && rounds.length < most)) {
     const before = processorTicks();

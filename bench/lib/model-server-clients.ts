@@ -16,7 +16,7 @@ export interface ModelServerClient {
 }
 
 const REST_PATH = '/v1/models/model:predict';
-const MOST_BYTES = 2 ** 30;
+const MAX_BYTES = 2 ** 30;
 
 /** Clients of the REST API; the baseline first. */
 export function restClients(port: number, body: Buffer): ModelServerClient[] {
@@ -62,7 +62,7 @@ function undici(port: number, body: Buffer): ModelServerClient {
 }
 
 function ownRest(port: number, body: Buffer): ModelServerClient {
-  const client = new HttpClient({ maxReplyBytes: MOST_BYTES });
+  const client = new HttpClient({ maxReplyBytes: MAX_BYTES });
   const options = {
     host: '127.0.0.1',
     port,
@@ -138,7 +138,7 @@ function undiciHttp2(port: number, message: Buffer): ModelServerClient {
 }
 
 function ownGrpc(port: number, message: Buffer): ModelServerClient {
-  const channel = new UnaryChannel({ host: '127.0.0.1', port }, { maxReplyBytes: MOST_BYTES });
+  const channel = new UnaryChannel({ host: '127.0.0.1', port }, { maxReplyBytes: MAX_BYTES });
   const options = { path: GRPC_METHODS.predict, message: [message] };
   const call = async () => (await channel.call(options)).length;
   return { name: 'ours', call, close: () => channel.close() };

@@ -4,7 +4,7 @@ import { PredictionError } from './errors/prediction-error.ts';
 import type { RetryOptions } from './retry.ts';
 
 /** More milliseconds than this and a timer goes off at once. */
-const MOST_SECONDS = Math.floor((2 ** 31 - 1) / 1000);
+const MAX_SECONDS = Math.floor((2 ** 31 - 1) / 1000);
 
 /** @throws PredictionError BAD_OPTION for what names neither a runtime nor an endpoint */
 export function checkTarget(target: unknown): void {
@@ -50,9 +50,9 @@ export function checkNumbers(
   if (!(Number.isInteger(retries) || retries === Number.POSITIVE_INFINITY) || retries < 0) {
     throw badOption(`retries is ${retries}. Pass 0 or a larger whole number.`);
   }
-  if (!(timeoutSeconds > 0 && timeoutSeconds <= MOST_SECONDS)) {
+  if (!(timeoutSeconds > 0 && timeoutSeconds <= MAX_SECONDS)) {
     throw badOption(
-      `timeoutSeconds is ${timeoutSeconds}. Pass more than 0 and at most ${MOST_SECONDS}.`,
+      `timeoutSeconds is ${timeoutSeconds}. Pass more than 0 and at most ${MAX_SECONDS}.`,
     );
   }
   if (!(wakeSeconds >= 0)) throw badOption(`wakeSeconds is ${wakeSeconds}. Pass 0 or more.`);

@@ -107,7 +107,7 @@ const UNREAD_OVER_REST: ReadonlySet<string> = new Set(['float16', 'bfloat16', 'u
 const STRING = '"(?:[^"\\\\]|\\\\.)*"';
 const NUMBER = '-?(?:\\d+(?:\\.\\d+)?(?:e[+-]?\\d+)?|Infinity|NaN)';
 /** Below it floats have fewer digits. TensorFlow Serving's REST API reads and writes them as 0. */
-const LEAST_NORMAL = 2 ** -126;
+const MIN_NORMAL = 2 ** -126;
 
 /**
  * What an answer says, its numbers as texts: JSON.parse knows neither NaN nor all of int64. TensorFlow Serving's REST API
@@ -118,7 +118,7 @@ function meaning(text: string): unknown {
     if (token.startsWith('"')) return token;
     if (!/[.e]/.test(token)) return `"#${token}"`;
     const number = Math.fround(Number(token));
-    return `"#${Math.abs(number) < LEAST_NORMAL ? 0 : number}"`;
+    return `"#${Math.abs(number) < MIN_NORMAL ? 0 : number}"`;
   });
   return JSON.parse(tokens);
 }

@@ -233,8 +233,8 @@ async function prepareSingle(options: PrepareOptions): Promise<Prepared> {
 
 /** Lists all names: whoever may call an endpoint may call each model of its archive. */
 function noSuchModel(name: string, names: ReadonlySet<string>): ServingError {
-  const has = [...names].slice(0, MOST_NAMED).join(', ');
-  const more = names.size > MOST_NAMED ? ` and ${names.size - MOST_NAMED} more` : '';
+  const has = [...names].slice(0, MAX_NAMED).join(', ');
+  const more = names.size > MAX_NAMED ? ` and ${names.size - MAX_NAMED} more` : '';
   return new ServingError(
     'MODEL_NOT_FOUND',
     `there is no model "${name}". The archive has ${has}${more}. Name one with tfs-model-name.`,
@@ -242,7 +242,7 @@ function noSuchModel(name: string, names: ReadonlySet<string>): ServingError {
 }
 
 /** Models that a message names at most. */
-const MOST_NAMED = 10;
+const MAX_NAMED = 10;
 
 /** No model at first; SageMaker loads and unloads them. */
 async function prepareMultiModel(options: PrepareOptions): Promise<Prepared> {

@@ -10,7 +10,7 @@ const LONGEST_STACK = 16_384;
 /** Characters of a name and of a code. */
 const LONGEST_NAME = 256;
 /** Errors of a chain of causes. */
-const MOST_CAUSES = 4;
+const MAX_CAUSES = 4;
 const UNREADABLE = 'it threw something that cannot be read';
 
 /** Something thrown as plain data, each text cut. */
@@ -32,7 +32,7 @@ export function readThrown(thrown: unknown): PlainError {
   const stacks = [plain.stack];
   const seen = new Set([thrown]);
   for (let cause = causeOf(thrown); cause !== undefined; cause = causeOf(cause)) {
-    if (seen.has(cause) || stacks.length > MOST_CAUSES) break;
+    if (seen.has(cause) || stacks.length > MAX_CAUSES) break;
     seen.add(cause);
     stacks.push(readOne(cause).stack);
   }

@@ -22,7 +22,7 @@ GRID = SIDE // CELL
 CELLS = GRID * GRID
 COLORS = 3
 MOST = 100
-LEAST_CELLS = 12  # smaller things are noise
+MIN_CELLS = 12  # smaller things are noise
 
 
 def color_strength(picture):
@@ -64,7 +64,7 @@ def detect(input_tensor):
     mean_scores = tf.gather(of(tf.math.unsorted_segment_mean, scores), things)
     cells = tf.gather(of(tf.math.unsorted_segment_sum, tf.ones([CELLS])), things)
     # One cell speaks for its thing: the one whose number it has.
-    speaks = (things == cell + 1) & (cells >= LEAST_CELLS)
+    speaks = (things == cell + 1) & (cells >= MIN_CELLS)
     raw_scores = tf.where(speaks[:, tf.newaxis], mean_scores, 0.0)
     best, anchors = tf.math.top_k(tf.reduce_max(raw_scores, axis=-1), MOST)
     found = tf.cast(best > 0.0, tf.float32)

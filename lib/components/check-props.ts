@@ -20,8 +20,8 @@ import { checkUpdate } from './update.ts';
  */
 export const MAX_COMPONENT_NAME = 22;
 /** @see https://docs.aws.amazon.com/sagemaker/latest/APIReference/API_InferenceComponentComputeResourceRequirements.html */
-const LEAST_MEMORY_MIB = 128;
-const LEAST_CPUS = 0.25;
+const MIN_MEMORY_MIB = 128;
+const MIN_CPUS = 0.25;
 const TARGETS = ['invocationsPerMinute', 'concurrentRequests'];
 const MAX = Number.MAX_SAFE_INTEGER;
 
@@ -69,8 +69,8 @@ function checkComponent(
   instanceType: string,
 ): void {
   if (model.data.multiModel) refuseProblem(scope, `${prop}.model`, COMPONENT_OF_MANY);
-  checkRange(scope, `${prop}.memory`, memory?.toMebibytes(), LEAST_MEMORY_MIB, MAX, 'MiB');
-  checkRange(scope, `${prop}.cpus`, cpus, LEAST_CPUS, MAX);
+  checkRange(scope, `${prop}.memory`, memory?.toMebibytes(), MIN_MEMORY_MIB, MAX, 'MiB');
+  checkRange(scope, `${prop}.cpus`, cpus, MIN_CPUS, MAX);
   checkInteger(scope, `${prop}.accelerators`, accelerators, 1, MAX);
   checkInteger(scope, `${prop}.copies`, copies, 0, MAX);
   startTimes(scope, prop, times);

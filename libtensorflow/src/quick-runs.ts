@@ -25,9 +25,9 @@ const FREE_MS = 1;
 /** What each run pays back, so that it may take so much longer on average. */
 const PAID_MS = 0.2;
 /** With more owed than this, a signature has no quick runs any more. */
-const MOST_OWED_MS = 50;
+const MAX_OWED_MS = 50;
 /** Shapes that are remembered of a signature; more are forgotten together. */
-const MOST_SHAPES = 64;
+const MAX_SHAPES = 64;
 
 interface Known {
   readonly shapes: Set<string>;
@@ -41,7 +41,7 @@ export function quickRuns(varying: ReadonlySet<string>): CourseOf {
     if (varying.has(signature)) return undefined;
     const known = signatures.get(signature) ?? { shapes: new Set(), owed: 0 };
     signatures.set(signature, known);
-    if (known.owed > MOST_OWED_MS) return undefined;
+    if (known.owed > MAX_OWED_MS) return undefined;
     const shapes = shapesOf(inputs, outputs);
     if (shapes === undefined) return undefined;
     const isQuick = known.shapes.has(shapes);
@@ -50,7 +50,7 @@ export function quickRuns(varying: ReadonlySet<string>): CourseOf {
       took(ms) {
         if (isQuick) known.owed = Math.max(0, known.owed - PAID_MS + Math.max(0, ms - FREE_MS));
         else if (ms <= QUICK_MS) {
-          if (known.shapes.size === MOST_SHAPES) known.shapes.clear();
+          if (known.shapes.size === MAX_SHAPES) known.shapes.clear();
           known.shapes.add(shapes);
         }
       },

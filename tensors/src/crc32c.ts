@@ -22,7 +22,7 @@ function makeTables(): Int32Array {
 export type Crc32c = (bytes: Uint8Array) => number;
 
 /** Below this a call of native code costs more than the table. */
-const LEAST_FOR_NATIVE = 512;
+const MIN_FOR_NATIVE = 512;
 let native: Crc32c | undefined;
 
 /** See `provideChecksums`. */
@@ -32,7 +32,7 @@ export function provideCrc32c(crc32c: Crc32c): void {
 
 /** The CRC-32C of the bytes, by what the host provides, else by tables. */
 export function crc32c(bytes: Uint8Array): number {
-  return native && bytes.byteLength >= LEAST_FOR_NATIVE ? native(bytes) : crc32cByTables(bytes);
+  return native && bytes.byteLength >= MIN_FOR_NATIVE ? native(bytes) : crc32cByTables(bytes);
 }
 
 /** The portable form. */

@@ -17,9 +17,9 @@ export interface RepeatedValues {
 }
 
 const VALUE_BYTES: Readonly<Record<number, number>> = { [WIRE.fixed32]: 4, [WIRE.fixed64]: 8 };
-const LEAST_BYTES = 64;
+const MIN_BYTES = 64;
 /** Fewer bytes than these are copied faster one by one. */
-const LEAST_FOR_SET = 32;
+const MIN_FOR_SET = 32;
 
 /** Collects the values of a field. @param single the wire type of one value */
 export function repeatedValues(single: ValueWire): RepeatedValues {
@@ -30,12 +30,12 @@ export function repeatedValues(single: ValueWire): RepeatedValues {
   function append(bytes: Uint8Array, start: number, end: number): void {
     const length = end - start;
     if (!isOwn || size + length > values.byteLength) {
-      const grown = new Uint8Array(Math.max(LEAST_BYTES, 2 * (size + length)));
+      const grown = new Uint8Array(Math.max(MIN_BYTES, 2 * (size + length)));
       grown.set(values.subarray(0, size));
       values = grown;
       isOwn = true;
     }
-    if (length >= LEAST_FOR_SET) values.set(bytes.subarray(start, end), size);
+    if (length >= MIN_FOR_SET) values.set(bytes.subarray(start, end), size);
     else for (let at = start; at < end; at++) values[size + at - start] = bytes[at] as number;
     size += length;
   }

@@ -19,11 +19,11 @@ export interface Pings {
 /** Between two of them, in ms. */
 const EVERY_MS = 250;
 /** An answer takes no longer, in ms of a processor of its own. */
-const MOST_MS = 1_000;
+const MAX_MS = 1_000;
 
 /** Whether the slowest was late: others that keep the machine busy make each answer take longer. */
 export function isLate({ slowestMs, share }: PingTimes): boolean {
-  return slowestMs * share > MOST_MS;
+  return slowestMs * share > MAX_MS;
 }
 
 const PROGRAM = join(import.meta.dirname, 'pinger.mjs');

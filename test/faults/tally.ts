@@ -30,7 +30,7 @@ const REFUSALS = new Set([
   'REQUEST_TIMEOUT',
   'OUT_OF_RESOURCES',
 ]);
-const MOST_EXAMPLES = 5;
+const MAX_EXAMPLES = 5;
 /** Characters of an answer that an example shows. */
 const EXAMPLE_LENGTH = 200;
 /** How long a runtime may take to be right again before the run is given up, in ms. */
@@ -66,7 +66,7 @@ export class Tally {
   add(verdict: Verdict, example: () => string): void {
     this.#counts[verdict] += 1;
     const isBad = verdict === 'wrong' || verdict === 'lost';
-    if (isBad && this.#examples.length < MOST_EXAMPLES) {
+    if (isBad && this.#examples.length < MAX_EXAMPLES) {
       this.#examples.push(`${verdict}: ${example().slice(0, EXAMPLE_LENGTH)}`);
     }
   }

@@ -8,7 +8,7 @@ import { S3Client } from '@aws-sdk/client-s3';
 import { SageMakerClient } from '@aws-sdk/client-sagemaker';
 import { SageMakerRuntimeClient } from '@aws-sdk/client-sagemaker-runtime';
 import { SFNClient } from '@aws-sdk/client-sfn';
-import { MOST_MINUTES } from './plan.ts';
+import { MAX_MINUTES } from './plan.ts';
 
 /** Start of every name, by which what is left is found. */
 export const PREFIX = 'tfs-first-account';
@@ -54,15 +54,15 @@ export async function whoAmI({ ecr, region }: Aws) {
 
 /**
  * Asks until there is an answer.
- * @throws after MOST_MINUTES, and when the run is ended
+ * @throws after MAX_MINUTES, and when the run is ended
  */
 export async function until<T>(aws: Aws, what: string, ask: () => Promise<T | undefined>) {
-  const deadline = Date.now() + MOST_MINUTES * 60_000;
+  const deadline = Date.now() + MAX_MINUTES * 60_000;
   for (;;) {
     aws.signal.throwIfAborted();
     const answer = await ask();
     if (answer !== undefined) return answer;
-    if (Date.now() > deadline) throw new Error(`${what} took more than ${MOST_MINUTES} minutes`);
+    if (Date.now() > deadline) throw new Error(`${what} took more than ${MAX_MINUTES} minutes`);
     await sleep(aws.pause, undefined, { signal: aws.signal });
   }
 }

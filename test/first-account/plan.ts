@@ -8,17 +8,17 @@ export interface Cost {
 }
 
 /** Minutes that a resource is waited for before it is deleted, at most. */
-export const MOST_MINUTES = 25;
+export const MAX_MINUTES = 25;
 
 const GPU = 0.736;
 const COSTS: readonly Cost[] = [
-  { what: 'endpoint, ml.m5.large', usdPerHour: 0.115, minutes: MOST_MINUTES },
-  { what: 'endpoint, ml.g4dn.xlarge', usdPerHour: GPU, minutes: MOST_MINUTES },
-  { what: 'endpoint, ml.g4dn.xlarge with a newer AMI', usdPerHour: GPU, minutes: MOST_MINUTES },
-  { what: 'multi-model endpoint, ml.m5.large', usdPerHour: 0.115, minutes: MOST_MINUTES },
-  { what: 'transform job, ml.g4dn.xlarge', usdPerHour: GPU, minutes: MOST_MINUTES },
+  { what: 'endpoint, ml.m5.large', usdPerHour: 0.115, minutes: MAX_MINUTES },
+  { what: 'endpoint, ml.g4dn.xlarge', usdPerHour: GPU, minutes: MAX_MINUTES },
+  { what: 'endpoint, ml.g4dn.xlarge with a newer AMI', usdPerHour: GPU, minutes: MAX_MINUTES },
+  { what: 'multi-model endpoint, ml.m5.large', usdPerHour: 0.115, minutes: MAX_MINUTES },
+  { what: 'transform job, ml.g4dn.xlarge', usdPerHour: GPU, minutes: MAX_MINUTES },
   { what: 'serverless endpoint, 1 GB: a few requests', usdPerHour: 0.072, minutes: 1 },
-  { what: 'an image of 80 MB in ECR, and a bucket', usdPerHour: 0.01, minutes: MOST_MINUTES },
+  { what: 'an image of 80 MB in ECR, and a bucket', usdPerHour: 0.01, minutes: MAX_MINUTES },
 ];
 
 /** US dollars if everything takes as long as it may. */

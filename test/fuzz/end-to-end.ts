@@ -75,9 +75,9 @@ const HONEST_EVERY = 25;
 /** An answer that takes longer does not come. */
 const PATIENCE_MS = 60_000;
 /** What SageMaker takes. */
-const MOST_BYTES = 25 * 1_000_000;
+const MAX_BYTES = 25 * 1_000_000;
 /** Beyond what the processes held before the first input. */
-const MOST_MORE_MIB = 1_500;
+const MAX_MORE_MIB = 1_500;
 const MIB = 2 ** 20;
 
 /** A runtime with models of strings, many dtypes, channels first and pixels. */
@@ -159,7 +159,7 @@ async function askOne(
   const type = TYPES[target.name] as string;
   const model = pick(random, MODELS);
   const made = await bodyOf(random, target, randomOf(seed + 1, index));
-  const body = large ? stretched(random, made, MOST_BYTES) : made;
+  const body = large ? stretched(random, made, MAX_BYTES) : made;
   const headers = {
     'Content-Type': type,
     'X-Amzn-SageMaker-Custom-Attributes': `tfs-model-name=${model}`,
@@ -219,7 +219,7 @@ function watchMemory(pid: number) {
   return {
     stop: () => {
       clearInterval(timer);
-      return { peakMiB: Math.round(peak), tooMuch: peak > before + MOST_MORE_MIB };
+      return { peakMiB: Math.round(peak), tooMuch: peak > before + MAX_MORE_MIB };
     },
   };
 }

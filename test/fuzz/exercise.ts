@@ -49,15 +49,15 @@ interface ExerciseOptions {
 
 /** Honest inputs come after this number of others, and must be read as before. */
 const HONEST_EVERY = 500;
-const MOST_FINDINGS = 10;
+const MAX_FINDINGS = 10;
 /** Processor time is asked for so often, and for inputs that take longer than this. */
 const CPU_EVERY = 16;
 const LONG_MS = 5;
 const MIB = 2 ** 20;
 /** An input is hung that takes longer, in processor time. */
-const MOST_CPU_MS = 2_000;
+const MAX_CPU_MS = 2_000;
 /** A process that holds so much more than after its honest inputs holds on to something. */
-const MOST_HELD_MIB = 512;
+const MAX_HELD_MIB = 512;
 /** What V8 leaves lying before it collects. */
 const GARBAGE_MIB = 48;
 /** One input in this number is made by changing bytes, whatever the format's rules. */
@@ -93,7 +93,7 @@ export async function exercise(target: Target, options: ExerciseOptions): Promis
   let cpu = cpuAtStart;
   const held = process.memoryUsage.rss();
   let [slowestMs, peak] = [0, 0];
-  for (let index = from; index < from + inputs && findings.length < MOST_FINDINGS; index++) {
+  for (let index = from; index < from + inputs && findings.length < MAX_FINDINGS; index++) {
     onInput?.(index);
     const { bytes, way } = await inputOf(target, seeds, seed, index);
     const report = (what: string) =>
@@ -114,7 +114,7 @@ export async function exercise(target: Target, options: ExerciseOptions): Promis
     if (took > LONG_MS) took = Math.min(took, cpuMs(cpu));
     slowestMs = Math.max(slowestMs, took);
     if (judgesCost) {
-      if (took > MOST_CPU_MS) report(`took ${Math.round(took)} ms`);
+      if (took > MAX_CPU_MS) report(`took ${Math.round(took)} ms`);
       const more = mostBytes() - most;
       if (more > allowedBytes(target, bytes)) {
         report(`took ${Math.round(more / MIB)} MiB for ${bytes.length} bytes`);
@@ -123,7 +123,7 @@ export async function exercise(target: Target, options: ExerciseOptions): Promis
     if (index % HONEST_EVERY !== HONEST_EVERY - 1) continue;
     const rss = process.memoryUsage.rss();
     peak = Math.max(peak, rss);
-    if (judgesCost && rss > held + MOST_HELD_MIB * MIB) {
+    if (judgesCost && rss > held + MAX_HELD_MIB * MIB) {
       report(`the process holds ${Math.round(rss / MIB)} MiB`);
     }
     const now = await honestAnswers(target, seeds);

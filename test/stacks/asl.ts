@@ -60,12 +60,12 @@ interface State {
 }
 
 /** Bytes of JSON that pass between two states. */
-const MOST_BYTES = 256 * 1024;
+const MAX_BYTES = 256 * 1024;
 
 /** @see https://docs.aws.amazon.com/step-functions/latest/dg/service-quotas.html */
 function checkSize(value: unknown): void {
   const bytes = Buffer.byteLength(JSON.stringify(value) ?? '');
-  if (bytes > MOST_BYTES) {
+  if (bytes > MAX_BYTES) {
     throw new StateError('States.DataLimitExceeded', `${bytes} bytes pass between two states`);
   }
 }

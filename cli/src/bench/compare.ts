@@ -9,7 +9,7 @@ const MEASURES = ['mean', 'P50', 'P95', 'requests/s'] as const;
 export type Measure = (typeof MEASURES)[number];
 
 /**
- * `noise`: the interval includes 1, or the change is no larger than {@link LEAST_CHANGE} or than that between the halves of
+ * `noise`: the interval includes 1, or the change is no larger than {@link MIN_CHANGE} or than that between the halves of
  * one of the runs. `unknown`: too few requests.
  */
 export type Verdict = 'faster' | 'slower' | 'noise' | 'unknown';
@@ -37,7 +37,7 @@ export interface Difference {
 /** Fewer requests show no interval. */
 export const FEWEST = 20;
 /** Two runs of the same server differ by as much: what runs beside them changes a run as a whole. */
-export const LEAST_CHANGE = 0.03;
+export const MIN_CHANGE = 0.03;
 
 /** Runs of one side that show how much a run differs from the next. */
 export const ENOUGH_RUNS = 3;
@@ -141,7 +141,7 @@ function verdictOf(
   drift: number,
 ): Verdict {
   const isSure = low > 1 || high < 1;
-  const least = Math.max(Math.log(1 + LEAST_CHANGE), drift);
+  const least = Math.max(Math.log(1 + MIN_CHANGE), drift);
   if (!isSure || Math.abs(Math.log(ratio)) <= least) return 'noise';
   const isMore = ratio > 1;
   return isMore === (measure === 'requests/s') ? 'faster' : 'slower';

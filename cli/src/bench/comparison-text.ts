@@ -1,6 +1,6 @@
 /** What `bench --compare` prints. */
 import { ms, table } from '../output/print.ts';
-import { type Comparison, type Difference, FEWEST, LEAST_CHANGE, type Verdict } from './compare.ts';
+import { type Comparison, type Difference, FEWEST, MIN_CHANGE, type Verdict } from './compare.ts';
 
 const WORDS: Readonly<Record<Verdict, string>> = {
   faster: 'faster in these runs',
@@ -35,7 +35,7 @@ export function comparisonText(
       ? ['The machines differ, so the ratio compares them as well. Run both on one.']
       : []),
     runs > 1
-      ? `The interval is that of the runs: what changes from run to run is in it, if they took turns. A change up to ${100 * LEAST_CHANGE}% counts as noise.`
-      : `The interval is that of these two runs. A change up to ${100 * LEAST_CHANGE}%, or up to that between the halves of one run, counts as noise. What else runs on a machine changes a whole run: for a small difference, repeat both in turns, and compare with --compare A1,A2,A3 B1,B2,B3.`,
+      ? `The interval is that of the runs: what changes from run to run is in it, if they took turns. A change up to ${100 * MIN_CHANGE}% counts as noise.`
+      : `The interval is that of these two runs. A change up to ${100 * MIN_CHANGE}%, or up to that between the halves of one run, counts as noise. What else runs on a machine changes a whole run: for a small difference, repeat both in turns, and compare with --compare A1,A2,A3 B1,B2,B3.`,
   ].join('\n');
 }

@@ -8,7 +8,7 @@ import type { Batching, Environment } from '../environment.ts';
 import type { BatchSample } from '../observability/metrics.ts';
 
 /** Beyond it joining costs more than it saves. It also bounds what padding may make of a batch. */
-const MOST_JOINED_BYTES = 2 ** 26;
+const MAX_JOINED_BYTES = 2 ** 26;
 
 /** What can differ between the transports and models of one process. */
 interface BatchingParts {
@@ -36,7 +36,7 @@ export function batchingOptions(parts: BatchingParts): JoiningSessionOptions {
     maxBatchSize: batching.maxBatchSize,
     timeoutMs: batching.timeoutMicros / 1000,
     maxEnqueuedBatches: batching.maxEnqueued,
-    maxBatchBytes: MOST_JOINED_BYTES,
+    maxBatchBytes: MAX_JOINED_BYTES,
     maxInputRows: maxRows,
     numBatchThreads: batching.threads,
     allowedBatchSizes: batching.allowedSizes,

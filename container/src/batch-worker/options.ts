@@ -58,7 +58,7 @@ export interface WorkerOptions {
   readonly noticeTopic: string | undefined;
 }
 
-const MOST_PART_MB = 1_024;
+const MAX_PART_MB = 1_024;
 
 const TEXT = { type: 'string' } as const;
 const OPTIONS = {
@@ -193,8 +193,8 @@ function usage(message: string, cause?: unknown): BatchError {
 function partMbOf(text: string | undefined): number {
   if (text === undefined) return WORKER_DEFAULTS.partMb;
   const size = Number(text);
-  if (size > 0 && size <= MOST_PART_MB) return size;
-  throw usage(`--part-mb is '${text}'. Give a number above 0, up to ${MOST_PART_MB}.`);
+  if (size > 0 && size <= MAX_PART_MB) return size;
+  throw usage(`--part-mb is '${text}'. Give a number above 0, up to ${MAX_PART_MB}.`);
 }
 
 function hoursOf(text: string | undefined): number | undefined {

@@ -38,11 +38,11 @@ export const MODEL_GONE = 70;
 const STOPPED = { SIGTERM: 143, SIGINT: 130 } as const;
 type StopSignal = keyof typeof STOPPED;
 /** Ends of processes that the supervisor puts up with; an object that is to blame costs four. */
-const MOST_ENDS = 80;
+const MAX_ENDS = 80;
 /** Of these, ends in a row with no object that is to blame, and before the place was passed. */
-const MOST_UNEXPLAINED = 8;
+const MAX_UNEXPLAINED = 8;
 /** Exits in a row before any object was asked about: the cause is another. */
-const MOST_BLIND_EXITS = 3;
+const MAX_BLIND_EXITS = 3;
 /** Milliseconds after SIGTERM that a process has to end: one whose event loop stands still does not. */
 const END_WITHIN = 60_000;
 
@@ -101,7 +101,7 @@ class Supervisor {
   async run(variables: NodeJS.ProcessEnv): Promise<number> {
     let [blind, unexplained] = [0, 0];
     let caution: CautionStage | undefined;
-    for (let ends = 0; ends <= MOST_ENDS; ends++) {
+    for (let ends = 0; ends <= MAX_ENDS; ends++) {
       if (this.#stoppedBy) return STOPPED[this.#stoppedBy];
       const end = await this.#runOne(variables, caution);
       const { status, signal, meant, key, hasAsked } = end;
@@ -113,12 +113,12 @@ class Supervisor {
       if (isToBlame) this.#poison.push(key);
       // It came past the place where the one before had ended.
       if (isToBlame || end.stage === 'none') unexplained = 0;
-      if (!isToBlame && ++unexplained === MOST_UNEXPLAINED) return giveUp();
+      if (!isToBlame && ++unexplained === MAX_UNEXPLAINED) return giveUp();
       blind = !hasAsked && signal === null && meant === undefined ? blind + 1 : 0;
-      if (blind === MOST_BLIND_EXITS) return status || 1;
+      if (blind === MAX_BLIND_EXITS) return status || 1;
       caution = isToBlame || end.stage === 'none' ? 'walking' : 'alone';
     }
-    say(`it ended ${MOST_ENDS + 1} times. What is written stays. Find the cause in the log.`);
+    say(`it ended ${MAX_ENDS + 1} times. What is written stays. Find the cause in the log.`);
     return 1;
   }
 
@@ -161,7 +161,7 @@ function toldOf({ status, signal, meant, key }: End, isToBlame: boolean): string
 
 function giveUp(): number {
   say(
-    `the worker's process ended ${MOST_UNEXPLAINED} times, and no object is known to be the cause: something ends it later than ${QUIET / 1_000} s after the answer, or without any. What is written stays, and the same command continues behind it. Find the cause in the log: a handler must await what it begins.`,
+    `the worker's process ended ${MAX_UNEXPLAINED} times, and no object is known to be the cause: something ends it later than ${QUIET / 1_000} s after the answer, or without any. What is written stays, and the same command continues behind it. Find the cause in the log: a handler must await what it begins.`,
   );
   return 1;
 }

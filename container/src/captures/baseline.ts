@@ -17,7 +17,7 @@ const schema = z.strictObject({
 export type Baseline = z.output<typeof schema>;
 
 /** Values of one feature that are kept. */
-const MOST_VALUES = 20_000;
+const MAX_VALUES = 20_000;
 
 /** Values by feature, out of many captures. */
 export interface Gathered {
@@ -67,7 +67,7 @@ function readable(body: CapturedBody) {
 
 function addValues(all: Map<string, Value[]>, name: string, list: readonly Value[]): void {
   const known = all.get(name) ?? [];
-  for (const value of list) if (known.length < MOST_VALUES) known.push(value);
+  for (const value of list) if (known.length < MAX_VALUES) known.push(value);
   all.set(name, known);
 }
 

@@ -4,7 +4,7 @@ import type { Value } from './values.ts';
 
 /** Bins of numbers, and categories with a bin of their own. */
 const BINS = 10;
-const MOST_CATEGORIES = 50;
+const MAX_CATEGORIES = 50;
 
 const counts = z.array(z.int().min(0));
 const numbers = z.strictObject({
@@ -122,7 +122,7 @@ function categoriesOf(values: readonly Value[]): Distribution {
   }
   const names = [...frequency]
     .sort(([a, many], [b, more]) => more - many || (a < b ? -1 : 1))
-    .slice(0, MOST_CATEGORIES)
+    .slice(0, MAX_CATEGORIES)
     .map(([name]) => name);
   return { kind: 'categories', names, counts: new Array(names.length + 1).fill(0), missing: 0 };
 }

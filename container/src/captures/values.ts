@@ -22,17 +22,17 @@ export type ExactValue = Value | bigint;
 export type Values<V = Value> = ReadonlyMap<string, V[]>;
 
 /** Rows of a body that are looked at. */
-const MOST_ROWS = 256;
+const MAX_ROWS = 256;
 /** Numbers of a row up to which each has a distribution of its own; more are pooled. */
-const MOST_COLUMNS = 64;
+const MAX_COLUMNS = 64;
 /** Pooled numbers that a row has. */
-const MOST_POOLED = 64;
+const MAX_POOLED = 64;
 /** Names of a body. */
-const MOST_NAMES = 1024;
+const MAX_NAMES = 1024;
 /** Bytes that an archive may unpack to. */
-const MOST_BYTES = 256 * 1024 ** 2;
+const MAX_BYTES = 256 * 1024 ** 2;
 /** Characters of a category. */
-const MOST_CHARACTERS = 64;
+const MAX_CHARACTERS = 64;
 
 /** Names that frame a whole body. */
 const FRAMES = ['instances', 'inputs', 'examples', 'predictions', 'outputs', 'result', 'results'];
@@ -70,7 +70,7 @@ export function exactValuesOf({ contentType, bytes }: CapturedBody): Values<Exac
   const collect: Collect = (name, value) => {
     const known = values.get(name);
     if (known) known.push(value);
-    else if (values.size < MOST_NAMES) values.set(name, [value]);
+    else if (values.size < MAX_NAMES) values.set(name, [value]);
   };
   const read = READERS[contentType];
   if (read) read(bytes, collect);
@@ -84,7 +84,7 @@ export function isRead(contentType: string): boolean {
 }
 
 function readJson(bytes: Uint8Array, collect: Collect): void {
-  for (const document of parseJsonLiteralDocuments(bytes).slice(0, MOST_ROWS)) {
+  for (const document of parseJsonLiteralDocuments(bytes).slice(0, MAX_ROWS)) {
     for (const row of rowsOf(document)) readPart(row.name, row.value, collect);
   }
 }
@@ -92,7 +92,7 @@ function readJson(bytes: Uint8Array, collect: Collect): void {
 /** The rows of a document: of a list each of its items, of columns each of their items, anything else is one. */
 function rowsOf(document: unknown, name = ''): { name: string; value: unknown }[] {
   if (Array.isArray(document)) {
-    return document.slice(0, MOST_ROWS).map((value) => ({ name, value }));
+    return document.slice(0, MAX_ROWS).map((value) => ({ name, value }));
   }
   if (typeof document !== 'object' || document === null) return [{ name, value: document }];
   const frame = FRAMES.find((key) => Object.hasOwn(document, key));
@@ -116,7 +116,7 @@ function readList(name: string, list: readonly unknown[], collect: Collect): voi
   const numbers = list.map(scalarIfNumber).filter((item) => item !== undefined);
   if (numbers.length === list.length) readNumbers(name, numbers, collect);
   else if (list.length === 1) readPart(name, list[0], collect);
-  else for (const item of strided(list, MOST_POOLED)) readPart(`${name}[]`, item, collect);
+  else for (const item of strided(list, MAX_POOLED)) readPart(`${name}[]`, item, collect);
 }
 
 /** Numbers of one row. @param exact of those alone that are collected: a row may have millions */
@@ -129,8 +129,8 @@ function readNumbers(
   const at = (i: number) => exact(row[i] as number | bigint);
   if (row.length === 1) collect(nameOr(name), at(0));
   if (row.length < 2) return;
-  if (row.length > MOST_COLUMNS) {
-    for (const value of strided(row, MOST_POOLED)) collect(`${name}[]`, exact(value));
+  if (row.length > MAX_COLUMNS) {
+    for (const value of strided(row, MAX_POOLED)) collect(`${name}[]`, exact(value));
   } else {
     for (let i = 0; i < row.length; i++) collect(`${name}[${i}]`, at(i));
   }
@@ -163,11 +163,11 @@ function scalar(value: unknown): ExactValue {
   const number = scalarIfNumber(value);
   if (number !== undefined) return number;
   if (value === null || value === undefined) return Number.NaN;
-  return String(value).slice(0, MOST_CHARACTERS);
+  return String(value).slice(0, MAX_CHARACTERS);
 }
 
 function readNpz(bytes: Uint8Array, collect: Collect): void {
-  for (const [name, tensor] of Object.entries(decodeNpz(bytes, { maxBytes: MOST_BYTES }))) {
+  for (const [name, tensor] of Object.entries(decodeNpz(bytes, { maxBytes: MAX_BYTES }))) {
     readTensor(name, tensor, collect);
   }
 }
@@ -176,9 +176,9 @@ function readNpz(bytes: Uint8Array, collect: Collect): void {
 function readTensor(name: string, tensor: Tensor, collect: Collect): void {
   const [rows = 1, ...rest] = tensor.shape;
   const width = rest.reduce((product, size) => product * size, 1);
-  const count = Math.min(rows, MOST_ROWS);
+  const count = Math.min(rows, MAX_ROWS);
   if (!isNumeric(tensor)) {
-    for (const value of strided(tensor.values, MOST_ROWS)) {
+    for (const value of strided(tensor.values, MAX_ROWS)) {
       collect(nameOr(name), scalar(Buffer.from(value).toString('utf8')));
     }
     return;
@@ -208,7 +208,7 @@ function cellValue(cell: string): ExactValue {
 
 function csvRows(bytes: Uint8Array): string[][] {
   try {
-    return parse(Buffer.from(bytes), { relax_column_count: true, to: MOST_ROWS });
+    return parse(Buffer.from(bytes), { relax_column_count: true, to: MAX_ROWS });
   } catch (cause) {
     throw new TensorError('MALFORMED', 'the body is no CSV.', { cause });
   }

@@ -58,15 +58,15 @@ export const npzRequest: RequestCodec = {
 };
 
 /** zlib's own. */
-const LEAST_CHUNK = 64;
-const MOST_CHUNK = 2 ** 30;
+const MIN_CHUNK = 64;
+const MAX_CHUNK = 2 ** 30;
 
 const inflateInThread = promisify<Uint8Array, ZlibOptions, Buffer>(inflateRaw);
 
 function inflate(raw: Uint8Array, size: number): Promise<Uint8Array> {
   // Of 0 bytes at most, zlib knows nothing. In one piece, which the event loop need not join; a byte is left over, so
   // that zlib does not ask for another piece.
-  const chunkSize = Math.min(Math.max(size + 1, LEAST_CHUNK), MOST_CHUNK);
+  const chunkSize = Math.min(Math.max(size + 1, MIN_CHUNK), MAX_CHUNK);
   return inflateInThread(raw, { maxOutputLength: Math.max(size, 1), chunkSize });
 }
 

@@ -5,7 +5,7 @@ import { ServingError } from '../errors.ts';
 import { eachInTurns } from '../waiting/in-turns.ts';
 import type { ResponseCodec } from './codec.ts';
 import { orderedOutputs } from './ordered-outputs.ts';
-import { groupRows, MOST_PAGE_BYTES, writeTable } from './parquet/write-table.ts';
+import { groupRows, MAX_PAGE_BYTES, writeTable } from './parquet/write-table.ts';
 import { type WrittenColumn, writtenColumn } from './parquet/written-column.ts';
 import { instanceCount } from './rows.ts';
 import { textBody } from './text-body.ts';
@@ -59,7 +59,7 @@ function checkPages(columns: readonly WrittenColumn[], rows: number): void {
   const step = groupRows(columns);
   for (const { name, pageSize } of columns) {
     for (let row = 0; row < rows; row += step) {
-      if (pageSize(row, Math.min(rows, row + step)) <= MOST_PAGE_BYTES) continue;
+      if (pageSize(row, Math.min(rows, row + step)) <= MAX_PAGE_BYTES) continue;
       throw new ServingError(
         'NOT_ACCEPTABLE',
         `output '${name}' has rows that are too large for ${PARQUET}. Accept application/x-npz.`,

@@ -22,7 +22,7 @@ import { readTable } from './parquet/table.ts';
 export const PARQUET = 'application/x-parquet';
 
 /** Fields of the footer: some thousand columns, each an object many times its bytes. */
-const MOST_FIELDS = 2 ** 18;
+const MAX_FIELDS = 2 ** 18;
 
 /** Small files may unpack to this, others to `maxNpzRatio` times their size: runs of one value take no bytes. */
 const SMALL_FILE_BYTES = 8 * 2 ** 20;
@@ -35,7 +35,7 @@ export const parquetRequest: RequestCodec = {
   mediaTypes: [PARQUET, 'application/vnd.apache.parquet'],
   async decode(body, { signature, limits, signal }) {
     try {
-      const footer = readFooter(body, MOST_FIELDS);
+      const footer = readFooter(body, MAX_FIELDS);
       if (footer.rows === 0) throw new ServingError('BAD_INPUT', 'the Parquet file has no rows.');
       const maxBytes = maxBytesOf(body, limits);
       checkSize(footer, maxBytes, limits);

@@ -12,7 +12,7 @@ const CHUNK_BYTES = 65_536;
 /** Outputs up to this size are written at once, within about a millisecond, and sent with their length. */
 const AT_ONCE_BYTES = 131_072;
 /** In a body that is sent at once, pieces from this size on are not copied to be joined with others. */
-const LEAST_UNJOINED_BYTES = 4_096;
+const MIN_UNJOINED_BYTES = 4_096;
 
 /**
  * The body of these pieces. Where the outputs are large it is made chunk by chunk as the client reads, with
@@ -43,7 +43,7 @@ function* joined(pieces: Pieces): Generator<Uint8Array> {
   let waiting: Uint8Array[] = [];
   for (const piece of pieces) {
     const bytes = typeof piece === 'string' ? Buffer.from(piece) : piece;
-    if (bytes.byteLength < LEAST_UNJOINED_BYTES) {
+    if (bytes.byteLength < MIN_UNJOINED_BYTES) {
       waiting.push(bytes);
       continue;
     }

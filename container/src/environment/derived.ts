@@ -17,9 +17,9 @@ export interface Batching {
 }
 
 /** Batch transform has 64 requests in flight where it is tuned well. */
-const LEAST_IN_FLIGHT = 64;
+const MIN_IN_FLIGHT = 64;
 /** Each holds a thread of TensorFlow Serving. */
-const MOST_IN_FLIGHT = 1024;
+const MAX_IN_FLIGHT = 1024;
 
 /** The answer is often as large as the picture, and others need room beside both. */
 const OPEN_SIZE_PART = 1 / 4;
@@ -72,7 +72,7 @@ export function defaultProcesses(values: Values): number {
 export function inFlightOf(values: Values): number {
   const { SAGEMAKER_TFS_MODEL_SERVER_IN_FLIGHT: given } = values;
   if (given !== undefined) return given;
-  return Math.min(MOST_IN_FLIGHT, Math.max(LEAST_IN_FLIGHT, 4 * availableParallelism()));
+  return Math.min(MAX_IN_FLIGHT, Math.max(MIN_IN_FLIGHT, 4 * availableParallelism()));
 }
 
 export function defaultConcurrency(values: Values): number {

@@ -5,7 +5,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import pino from 'pino';
 import { until } from '../testing/runtime-process.ts';
 import { Admission, type AdmissionLimits } from './admission.ts';
-import { MOST_WAITING } from './pipelines.ts';
+import { MAX_WAITING } from './pipelines.ts';
 import { readBody } from './read-body.ts';
 import { jsonReply } from './reply.ts';
 import type { Routes } from './route-match.ts';
@@ -656,8 +656,8 @@ describe('pipelined requests', () => {
     );
     await client(PING).sees(/200 OK/);
     expect(begun()).toBeLessThanOrEqual(200);
-    const most = client(PING.repeat(MOST_WAITING + 1));
-    await until(() => most.received().split('200 OK').length === MOST_WAITING + 2);
+    const most = client(PING.repeat(MAX_WAITING + 1));
+    await until(() => most.received().split('200 OK').length === MAX_WAITING + 2);
   });
 
   test('a request that names no version is refused', async () => {

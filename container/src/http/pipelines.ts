@@ -10,7 +10,7 @@ import type { ServerLog } from './server-log.ts';
 import type { Slices } from './slices.ts';
 
 /** Requests that may wait behind the one at work; a connection with more is closed. */
-export const MOST_WAITING = 32;
+export const MAX_WAITING = 32;
 
 /** A request that waits for those before it. */
 interface Waiting {
@@ -51,7 +51,7 @@ export function createPipelines(log: ServerLog, slices: Slices): Pipelines {
     slices.begin();
     quietly(() =>
       log.warn(
-        { limit: MOST_WAITING },
+        { limit: MAX_WAITING },
         'a client sent too many requests without waiting for an answer: its connection is closed',
       ),
     );
@@ -63,7 +63,7 @@ export function createPipelines(log: ServerLog, slices: Slices): Pipelines {
       const behind = connections.get(socket);
       if (socket.destroyed) return;
       if (!behind) void begin(socket, { response, work });
-      else if (behind.length < MOST_WAITING) behind.push({ response, work });
+      else if (behind.length < MAX_WAITING) behind.push({ response, work });
       else close(socket, behind);
     },
     waiting: (socket) => (connections.get(socket) ?? []).map(({ response }) => response),

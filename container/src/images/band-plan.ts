@@ -32,7 +32,7 @@ export type Planner = (picture: Pixels, placement: Placement) => readonly BandPl
 /** Most bytes of source and target rows that are resized at a time. */
 export const BAND_BYTES = 2 ** 20;
 /** Pictures mostly come in few sizes. */
-const MOST_PLANS = 16;
+const MAX_PLANS = 16;
 
 const plans = new Map<string, readonly BandPlan[]>();
 
@@ -85,7 +85,7 @@ function planOf(
   const known = plans.get(key);
   if (known) return known;
   const plan = planner(picture, placement);
-  if (plans.size === MOST_PLANS) plans.clear();
+  if (plans.size === MAX_PLANS) plans.clear();
   plans.set(key, plan);
   return plan;
 }

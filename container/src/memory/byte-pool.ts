@@ -1,11 +1,11 @@
 /** Large buffers that are used again, so that not every request allocates its own. */
 
 /** Smaller ones are allocated anew, which costs less than to look for them. */
-const LEAST_BYTES = 65_536;
+const MIN_BYTES = 65_536;
 /** Of buffers that wait to be used again, all together; the one that waits longest goes first. */
-const MOST_IDLE_BYTES = 128 * 1024 * 1024;
+const MAX_IDLE_BYTES = 128 * 1024 * 1024;
 /** A buffer that nobody wanted for this long is left to the garbage collector. */
-const MOST_IDLE_MS = 10_000;
+const MAX_IDLE_MS = 10_000;
 
 /** Memory of this process, or memory that its threads share. */
 type Memory = ArrayBufferLike;
@@ -24,7 +24,7 @@ const taken = new WeakSet<Memory>();
 
 /** A buffer of exactly this size with any content, to be given back or left to the garbage collector. */
 export function takeBytes(size: number): Buffer {
-  if (size < LEAST_BYTES) return Buffer.allocUnsafeSlow(size);
+  if (size < MIN_BYTES) return Buffer.allocUnsafeSlow(size);
   const known = take(size, false);
   const buffer = known ? Buffer.from(known) : Buffer.allocUnsafeSlow(size);
   taken.add(buffer.buffer);
@@ -34,7 +34,7 @@ export function takeBytes(size: number): Buffer {
 /** As {@link takeBytes}, of memory that threads share. */
 export function takeSharedBytes(size: number): Uint8Array {
   const memory = take(size, true) ?? new SharedArrayBuffer(size);
-  if (size >= LEAST_BYTES) taken.add(memory);
+  if (size >= MIN_BYTES) taken.add(memory);
   return new Uint8Array(memory);
 }
 
@@ -44,7 +44,7 @@ export function giveBytes(bytes: Uint8Array): void {
   if (byteLength !== buffer.byteLength || !taken.delete(buffer)) return;
   idle.push({ memory: buffer, since: performance.now() });
   idleBytes += byteLength;
-  while (idleBytes > MOST_IDLE_BYTES) forget(0);
+  while (idleBytes > MAX_IDLE_BYTES) forget(0);
   if (!isSweeping) sweepLater();
 }
 
@@ -58,7 +58,7 @@ function take(size: number, shared: boolean): Memory | undefined {
 }
 
 function sweep(): void {
-  const longest = performance.now() - MOST_IDLE_MS;
+  const longest = performance.now() - MAX_IDLE_MS;
   while (idle[0] && idle[0].since <= longest) forget(0);
   isSweeping = false;
   if (idle.length > 0) sweepLater();
@@ -66,7 +66,7 @@ function sweep(): void {
 
 function sweepLater(): void {
   isSweeping = true;
-  setTimeout(sweep, MOST_IDLE_MS).unref();
+  setTimeout(sweep, MAX_IDLE_MS).unref();
 }
 
 function forget(index: number): void {

@@ -1,7 +1,7 @@
 /** Answers that are kept, for questions that come back. */
 
 /** Clients choose the questions, so beyond this number all are forgotten. */
-const MOST_KEPT = 64;
+const MAX_KEPT = 64;
 
 /** The same function, which works out each of its last few answers once. What it throws is not kept. */
 export function remembered<Answer>(
@@ -12,7 +12,7 @@ export function remembered<Answer>(
     const kept = known.get(question);
     if (kept !== undefined) return kept;
     const made = answer(question);
-    if (known.size === MOST_KEPT) known.clear();
+    if (known.size === MAX_KEPT) known.clear();
     known.set(question, made);
     return made;
   };

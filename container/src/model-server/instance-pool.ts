@@ -83,7 +83,7 @@ interface UseOptions {
 }
 
 /** Attempts at a call that never reached the server, each after a longer pause; and at one that finds no thread. */
-const MOST_UNSEEN = 60;
+const MAX_UNSEEN = 60;
 /** Between two looks at whether an instance is ready, or how it ended. */
 const LOOK_MS = 10;
 /** From the end of a connection until it is known how the process ended: the kernel frees its memory in between. */
@@ -180,7 +180,7 @@ export class InstancePool {
       try {
         return await untilSeen(() => this.#attempt(work, { alone, ticket, signal }), {
           isUnseen: wasUnsent,
-          isOver: (attempts) => attempts >= MOST_UNSEEN || this.#closed,
+          isOver: (attempts) => attempts >= MAX_UNSEEN || this.#closed,
           signal,
         });
       } catch (error) {
@@ -248,7 +248,7 @@ export class InstancePool {
           throw await this.#blamed(instance, error, lastEnd);
         }
         this.#refused(instance);
-        if (attempts >= MOST_UNSEEN || this.#closed) throw error;
+        if (attempts >= MAX_UNSEEN || this.#closed) throw error;
         // Before its place is freed, so that it is not overtaken.
         again = this.#queue.take(wait);
       } finally {

@@ -31,7 +31,7 @@ export interface SupervisorOptions {
 
 const FIRST_DELAY_MS = 250;
 /** Deaths by a signal, but for the SIGKILL of a host without memory, after which the start has failed. */
-const MOST_DEATHS = 3;
+const MAX_DEATHS = 3;
 
 /** One process and its restarts. */
 interface Slot extends SupervisedInstance {
@@ -142,7 +142,7 @@ export class Supervisor {
     const { hasServed, onStartFailure } = this.#options;
     if (end.signal !== null && end.signal !== 'SIGKILL') slot.deaths += 1;
     const reason = describeEnd(end);
-    if (!hasServed(index) && (end.signal === null || slot.deaths >= MOST_DEATHS)) {
+    if (!hasServed(index) && (end.signal === null || slot.deaths >= MAX_DEATHS)) {
       const often = end.signal === null ? '' : `, ${slot.deaths} times before it served`;
       // The cause first: of a long text people, and pages of logs, see the beginning.
       const cause = adviceOn(end) ?? end.lastError;

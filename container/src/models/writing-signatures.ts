@@ -9,7 +9,7 @@ import type { ServedModel } from './served-model.ts';
 import { versionDirectories } from './version-directories.ts';
 
 /** Graphs that are remembered; older ones are read again. */
-const MOST_GRAPHS = 1_000;
+const MAX_GRAPHS = 1_000;
 
 /** Asks which of a model's signatures write. Never rejects: of a graph that cannot be read, each may. */
 export type AskWriting = (
@@ -25,7 +25,7 @@ export function writingOf(served: () => readonly ServedModel[]): AskWriting {
     const key = JSON.stringify([directory, mtimeMs, size, Object.keys(signatures)]);
     const found = known.get(key) ?? writingSignaturesInTurns(directory, signatures);
     const [oldest] = known.keys();
-    if (known.size >= MOST_GRAPHS && oldest !== undefined) known.delete(oldest);
+    if (known.size >= MAX_GRAPHS && oldest !== undefined) known.delete(oldest);
     known.set(key, found);
     return found;
   };

@@ -5,7 +5,7 @@ import { exportOf, type Span } from './spans.ts';
 /** Spans that are sent in one request. */
 const BATCH = 512;
 /** Spans that wait while a collector is slow or gone; more are dropped. */
-const MOST_PENDING = 8192;
+const MAX_PENDING = 8192;
 const FLUSH_INTERVAL_MS = 1000;
 const TIMEOUT_MS = 5000;
 /** Milliseconds between two lines of the log about the same trouble. */
@@ -29,7 +29,7 @@ export class OtlpSender {
   }
 
   add(spans: readonly Span[]): void {
-    if (this.#pending.length + spans.length > MOST_PENDING) {
+    if (this.#pending.length + spans.length > MAX_PENDING) {
       this.#dropped += spans.length;
       this.#warn('the collector takes fewer spans than there are');
       return;

@@ -51,7 +51,7 @@ export async function topK(
 }
 
 /** Up to this many are kept in order in one pass; more are sorted, as each insertion moves those behind it. */
-const MOST_INSERTED = 64;
+const MAX_INSERTED = 64;
 
 /** Adds the indices of each row's largest values, best first. */
 function* bestOfRows(
@@ -60,7 +60,7 @@ function* bestOfRows(
   k: number,
   best: number[],
 ): Iterable<number> {
-  const bestOf = k > MOST_INSERTED ? bestSorted : bestInserted;
+  const bestOf = k > MAX_INSERTED ? bestSorted : bestInserted;
   for (let start = 0; start < scores.length; start += width) {
     const isBetter = (a: number, b: number): boolean => {
       const left = scores[start + a] as number | bigint;

@@ -57,9 +57,9 @@ interface WorkerState {
 /** How long a connection waits for a worker before the primary answers itself; SageMaker waits 2 s for a ping. */
 const LONGEST_WAIT_MS = 800;
 /** Connections on their way to a worker: one that travels, and the next. */
-const MOST_IN_TRANSIT = 2;
+const MAX_IN_TRANSIT = 2;
 /** As many wait for workers as long as it takes: a handler that computes keeps its event loop for seconds. */
-const MOST_PATIENT = 128;
+const MAX_PATIENT = 128;
 /** How long what a client still sends is read, so that it sees the answer. */
 const DRAIN_MS = 2000;
 /** How long a connection that the primary answers itself may take, its request included. */
@@ -193,7 +193,7 @@ export class FrontDoor {
   #next(): WorkerState | undefined {
     const accepting = [...this.#workers.values()].filter(
       ({ accepts, worker, inTransit }) =>
-        accepts && inTransit < MOST_IN_TRANSIT && worker.isConnected(),
+        accepts && inTransit < MAX_IN_TRANSIT && worker.isConnected(),
     );
     this.#turn += 1;
     return accepting
@@ -210,7 +210,7 @@ export class FrontDoor {
 
   /** The primary answers itself if no worker takes connections, or if there are more than they will soon take. */
   #waited(connection: Connection): void {
-    if (this.#waiting.size > MOST_PATIENT) this.#isOverrun = true;
+    if (this.#waiting.size > MAX_PATIENT) this.#isOverrun = true;
     if (this.#state() !== 'starting' && !this.#isOverrun) {
       connection.timer?.refresh();
       return;

@@ -16,18 +16,18 @@ export interface TextTask extends ThreadTask {
 }
 
 /** Where less is allowed to be held, a body of that size must still be read. */
-const LEAST_HEAP_BYTES = 2 ** 30;
+const MIN_HEAP_BYTES = 2 ** 30;
 /** Text that becomes objects takes many times its bytes. */
 const HEAP_FOR_HELD = 2;
 
-let heapBytes = LEAST_HEAP_BYTES;
+let heapBytes = MIN_HEAP_BYTES;
 
 /**
  * Sets what the objects of a thread may take, by what the requests of this process may hold; heeded until the first
  * body is read in a thread.
  */
 export function setReadingHeap(maxHeldBytes: number): void {
-  heapBytes = Math.max(LEAST_HEAP_BYTES, HEAP_FOR_HELD * maxHeldBytes);
+  heapBytes = Math.max(MIN_HEAP_BYTES, HEAP_FOR_HELD * maxHeldBytes);
 }
 
 const pool = lazyPool<ThreadTask, unknown>('text-worker', availableParallelism, () =>

@@ -45,7 +45,7 @@ interface Outcome<I, R> {
 }
 
 /** Kinds of calls whose batches are known to fail; older ones start anew. */
-const MOST_LEVELS = 1_000;
+const MAX_LEVELS = 1_000;
 
 /** Queues of batches by kind of call. */
 export class Batches<I extends BatchItem, R> {
@@ -164,7 +164,7 @@ export class Batches<I extends BatchItem, R> {
     const known = this.#levels.get(kind);
     if (known) return known;
     const [oldest] = this.#levels.keys();
-    if (this.#levels.size >= MOST_LEVELS && oldest !== undefined) this.#levels.delete(oldest);
+    if (this.#levels.size >= MAX_LEVELS && oldest !== undefined) this.#levels.delete(oldest);
     const level = new FillLevel(this.#limits.maxBatchSize);
     this.#levels.set(kind, level);
     return level;

@@ -6,7 +6,7 @@ const NEWEST = 1 / 16;
  * Beyond this share, what runs again costs more than joining saves: a batch of 8 that fails takes some 5 runs more. Half
  * as full, about half as many fail, which must not be few enough to grow again at once.
  */
-const MOST_FAILING = 1 / 4;
+const MAX_FAILING = 1 / 4;
 const FEW_FAILING = 1 / 12;
 
 /**
@@ -36,7 +36,7 @@ export class FillLevel {
   /** Counts a batch, or a single call where calls are not joined. */
   ran(hasFailed: boolean): void {
     this.#failing += NEWEST * (Number(hasFailed) - this.#failing);
-    if (this.#failing > MOST_FAILING && this.#rows > 1) {
+    if (this.#failing > MAX_FAILING && this.#rows > 1) {
       this.#rows = Math.floor(this.#rows / 2);
       this.#failing /= 2;
     } else if (this.#failing < FEW_FAILING && this.#rows < this.#most) {

@@ -33,11 +33,11 @@ const MANY_ROWS = 4;
 const ROUNDING = 0.01;
 const ROUNDING_OF_BFLOAT16 = 0.04;
 /** Of all numbers, where rows are too few to tell a column that is near zero: fewer may be apart. */
-const MOST_APART = 1 / 8;
+const MAX_APART = 1 / 8;
 /** Of all columns, where rows are many: as many may be apart in one row, which is what rounding does beside zeros. */
-const MOST_IN_ONE_ROW = 1 / 32;
+const MAX_IN_ONE_ROW = 1 / 32;
 /** Numbers of an output that are looked at, in whole columns, if its bytes differ. */
-const MOST_NUMBERS = 65_536;
+const MAX_NUMBERS = 65_536;
 /** Multiples of it, modulo 1, are spread evenly, and fall into step with no layout. */
 const GOLDEN = 0.618_033_988_749_894_9;
 
@@ -140,15 +140,15 @@ function compareFloats(pairs: readonly Floats[], columns: number, variety: Varie
   }
   const isSame =
     variety === 'many'
-      ? inOneRow.columns <= looked.columns * MOST_IN_ONE_ROW
-      : apart.numbers === 0 || apart.numbers < looked.numbers * MOST_APART;
+      ? inOneRow.columns <= looked.columns * MAX_IN_ONE_ROW
+      : apart.numbers === 0 || apart.numbers < looked.numbers * MAX_APART;
   return isSame ? 'same' : 'other';
 }
 
 /** All, or as many as may be looked at: others each time. */
 function columnsToSee(pairs: readonly Floats[], columns: number): readonly number[] {
   const rows = pairs.reduce((sum, { alone }) => sum + alone.length / columns, 0);
-  const most = Math.max(1, Math.floor(MOST_NUMBERS / rows));
+  const most = Math.max(1, Math.floor(MAX_NUMBERS / rows));
   if (columns <= most) return Array.from({ length: columns }, (_, column) => column);
   const first = Math.random();
   return Array.from({ length: most }, (_, at) => Math.floor(((first + at * GOLDEN) % 1) * columns));

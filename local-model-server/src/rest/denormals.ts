@@ -5,12 +5,12 @@
 import { type Tensor, typedArray } from '@sagemaker-tfs/tensors';
 
 /** The least positive number that is not denormal. */
-const LEAST_NORMAL = { float32: 2 ** -126, float64: 2 ** -1022 };
+const MIN_NORMAL = { float32: 2 ** -126, float64: 2 ** -1022 };
 
 /** The tensor with 0 for its denormal numbers: itself if it has none. */
 export function withoutDenormals<T extends Tensor>(tensor: T): T {
   if (tensor.dtype !== 'float32' && tensor.dtype !== 'float64') return tensor;
-  const least = LEAST_NORMAL[tensor.dtype];
+  const least = MIN_NORMAL[tensor.dtype];
   const isDenormal = (value: number) => value !== 0 && Math.abs(value) < least;
   const values = typedArray(tensor) as Float32Array | Float64Array;
   if (!values.some(isDenormal)) return tensor;
@@ -20,5 +20,5 @@ export function withoutDenormals<T extends Tensor>(tensor: T): T {
 
 /** The same for one float32. */
 export function withoutDenormal(value: number): number {
-  return Math.abs(value) < LEAST_NORMAL.float32 ? value * 0 : value;
+  return Math.abs(value) < MIN_NORMAL.float32 ? value * 0 : value;
 }

@@ -5,7 +5,7 @@ import { createServer } from 'node:http';
 /** Milliseconds that a request with `hold` takes, so that an unload can come while it is worked on. */
 const HOLD_MS = Number(process.env.PROBE_HOLD_MS ?? 20_000);
 /** Models that fit; the next one is refused with 507. */
-const MOST_MODELS = 1;
+const MAX_MODELS = 1;
 
 const models = new Map();
 let unloadedUnderLoad = 0;
@@ -62,7 +62,7 @@ async function bodyOf(request) {
 
 function load(name) {
   if (models.has(name)) return [409, {}];
-  if (models.size >= MOST_MODELS) return [507, {}];
+  if (models.size >= MAX_MODELS) return [507, {}];
   models.set(name, 0);
   return [200, {}];
 }

@@ -98,13 +98,13 @@ async function readDictionary(
 /** Of a text, before it. */
 const LENGTH_BYTES = 4;
 /** What levels, or indices of a dictionary, take beside a value: runs of one number each, which no writer writes. */
-const MOST_BESIDE = 16;
+const MAX_BESIDE = 16;
 const PAGE_EXTRA = 1024;
 
 /** @throws TensorError for a page of numbers with more bytes than its values can take */
 function checkPageSize(bytes: number, values: number, { physical }: Column): void {
   if (physical === 'BYTE_ARRAY') return;
-  if (bytes > values * (SIZES[physical] + MOST_BESIDE) + PAGE_EXTRA) {
+  if (bytes > values * (SIZES[physical] + MAX_BESIDE) + PAGE_EXTRA) {
     throw bad('has a page with more bytes than its values take');
   }
 }
@@ -280,7 +280,7 @@ const gunzip = promisify<Uint8Array, zlib.ZlibOptions, Uint8Array>(zlib.gunzip);
 const unbrotli = promisify<Uint8Array, zlib.BrotliOptions, Uint8Array>(zlib.brotliDecompress);
 const unzstd = zstdDecompress && promisify(zstdDecompress);
 /** Bytes that Node's readers of these formats unpack at a time. */
-const MOST_CHUNK = 2 ** 20;
+const MAX_CHUNK = 2 ** 20;
 const [UNCOMPRESSED, SNAPPY, GZIP, BROTLI, ZSTD] = [0, 1, 2, 4, 6];
 
 /** @throws TensorError TOO_LARGE beyond the budget */
@@ -302,7 +302,7 @@ async function unpacked(
   budget: PageBudget,
 ): Promise<Uint8Array> {
   charge(budget, size);
-  const chunkSize = Math.max(64, Math.min(size, MOST_CHUNK));
+  const chunkSize = Math.max(64, Math.min(size, MAX_CHUNK));
   const options = { maxOutputLength: Math.max(size, 1), chunkSize };
   try {
     const plain = await unpackWith(codec, bytes, size, options);

@@ -5,14 +5,14 @@
 import { bad } from './thrift.ts';
 
 /** A copy of 64 bytes takes three. */
-const MOST_RATIO = 22;
+const MAX_RATIO = 22;
 const LITERAL = 0;
 /** Literals beyond this write their length behind the tag. */
 const SHORT_LITERAL = 60;
 
 /** @param size bytes that come out. @throws TensorError, before memory is taken for more than the bytes can hold */
 export function unsnapped(bytes: Uint8Array, size: number): Uint8Array {
-  if (size > bytes.length * MOST_RATIO) throw bad('has a page that cannot be unpacked');
+  if (size > bytes.length * MAX_RATIO) throw bad('has a page that cannot be unpacked');
   const plain = new Uint8Array(size);
   let at = 0;
   let filled = 0;

@@ -10,7 +10,7 @@ const LIST_TYPE = 3;
 const [PLAIN, RLE] = [0, 3];
 const UNCOMPRESSED = 0;
 /** Of a page: its length is a number of 32 bits. */
-export const MOST_PAGE_BYTES = 2 ** 31 - 1;
+export const MAX_PAGE_BYTES = 2 ** 31 - 1;
 
 /** Rows that a row group has. */
 export function groupRows(columns: readonly WrittenColumn[]): number {

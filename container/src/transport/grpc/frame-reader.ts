@@ -25,7 +25,7 @@ export class Http2ProtocolError extends Error {
 
 const EMPTY = Buffer.alloc(0);
 /** Less than this is not worth a read of its own. */
-const LEAST_DIRECT_BYTES = 65_536;
+const MIN_DIRECT_BYTES = 65_536;
 
 /** An incremental reader; holds the state between two pieces. */
 export class FrameReader {
@@ -61,7 +61,7 @@ export class FrameReader {
   directRoom(): Buffer | undefined {
     if (this.#head.type !== FrameType.DATA || this.#padding < 0) return undefined;
     const content = this.#remaining - this.#padding;
-    if (content < LEAST_DIRECT_BYTES) return undefined;
+    if (content < MIN_DIRECT_BYTES) return undefined;
     return this.#handler.room(this.#head.stream)?.subarray(0, content);
   }
 

@@ -50,7 +50,7 @@ import {
   FIRST_FRAME_BYTES,
   FIRST_WINDOW_BYTES,
   greeting,
-  MOST_FRAME_BYTES,
+  MAX_FRAME_BYTES,
   Setting,
   type SettingEntry,
   settingsIn,
@@ -100,7 +100,7 @@ const HELLO = Buffer.concat([CONNECTION_PREFACE, greeting([[Setting.ENABLE_PUSH,
 /** One connection; opened at once, and of no use any more after it was lost. */
 export class Http2Connection implements FrameHandler {
   readonly #socket: Socket;
-  readonly #reader = new FrameReader(this, MOST_FRAME_BYTES);
+  readonly #reader = new FrameReader(this, MAX_FRAME_BYTES);
   readonly #scratch = Buffer.allocUnsafeSlow(SCRATCH_BYTES);
   readonly #decoder = new HeaderDecoder();
   readonly #streams: Stream[] = [];

@@ -10,7 +10,7 @@ const LENGTHS =
   'lmnnllmlnmnnkmmmnmmnqqkjmnmpqqqrrqopjlqrrqrollqqsrrrkoklmllnmmppooqnqrqqrrrrrsrrrrrqu';
 const END = 256;
 /** The longest padding, and more of it is an error. */
-const MOST_PADDING_BITS = 7;
+const MAX_PADDING_BITS = 7;
 
 /** What codes of one length mean, from the first of them on. */
 interface Row {
@@ -50,7 +50,7 @@ export function decodeHuffman(coded: Uint8Array): Buffer {
     code = 0;
     length = 0;
   }
-  if (length > MOST_PADDING_BITS || code !== 2 ** length - 1) {
+  if (length > MAX_PADDING_BITS || code !== 2 ** length - 1) {
     throw new RangeError('a Huffman-coded header that ends amid a code');
   }
   return Buffer.from(bytes);

@@ -17,9 +17,9 @@ export const FIRST_WINDOW_BYTES = 65_535;
 /** The greatest payload before the other side has said anything. */
 export const FIRST_FRAME_BYTES = 16_384;
 /** The greatest window that HTTP/2 allows: a message is never stopped on its way. */
-const MOST_WINDOW_BYTES = 2 ** 31 - 1;
+const MAX_WINDOW_BYTES = 2 ** 31 - 1;
 /** The greatest frame that HTTP/2 allows. */
-export const MOST_FRAME_BYTES = 2 ** 24 - 1;
+export const MAX_FRAME_BYTES = 2 ** 24 - 1;
 /** Received bytes after which the connection's window is opened again. */
 export const WINDOW_UPDATE_BYTES = 2 ** 26;
 
@@ -30,10 +30,10 @@ export function greeting(own: readonly SettingEntry[] = []): Buffer {
   return Buffer.concat([
     settingsFrame([
       ...own,
-      [Setting.INITIAL_WINDOW_SIZE, MOST_WINDOW_BYTES],
-      [Setting.MAX_FRAME_SIZE, MOST_FRAME_BYTES],
+      [Setting.INITIAL_WINDOW_SIZE, MAX_WINDOW_BYTES],
+      [Setting.MAX_FRAME_SIZE, MAX_FRAME_BYTES],
     ]),
-    numberFrame(FrameType.WINDOW_UPDATE, 0, MOST_WINDOW_BYTES - FIRST_WINDOW_BYTES),
+    numberFrame(FrameType.WINDOW_UPDATE, 0, MAX_WINDOW_BYTES - FIRST_WINDOW_BYTES),
   ]);
 }
 

@@ -38,7 +38,7 @@ interface UnaryCall {
  * default in Linux, with its overhead), and waiting for room in it costs more than TCP, whose buffers grow. A
  * picture of 224 x 224 in uint8 still fits; over TCP, kernels that pace what they send (BBR) may hold it back.
  */
-const MOST_SOCKET_BYTES = 163_840;
+const MAX_SOCKET_BYTES = 163_840;
 
 /** Connections that open with the first call that needs them and again after they were lost. */
 export class UnaryChannel {
@@ -96,7 +96,7 @@ export class UnaryChannel {
   #wayOf(length: number): 'socket' | 'port' {
     const { port, socket } = this.#target;
     if (!socket) return 'port';
-    const takesPort = length > MOST_SOCKET_BYTES && port !== 0;
+    const takesPort = length > MAX_SOCKET_BYTES && port !== 0;
     return takesPort && this.#connections.socket?.usable ? 'port' : 'socket';
   }
 

@@ -29,7 +29,7 @@ type Part =
   | 'done';
 
 /** A head, or a line between chunks, has no more than this. */
-const MOST_LINE_BYTES = 65_536;
+const MAX_LINE_BYTES = 65_536;
 const LINE_END = Buffer.from('\r\n');
 const HEAD_END = Buffer.from('\r\n\r\n');
 const BEGINNING = Buffer.from('HTTP/1.');
@@ -114,7 +114,7 @@ export class ResponseReader {
   #line(bytes: Buffer, from: number): number {
     const ending = this.#part === 'head' ? HEAD_END : LINE_END;
     const end = bytes.indexOf(ending, from);
-    if ((end < 0 ? bytes.length : end) - from > MOST_LINE_BYTES) {
+    if ((end < 0 ? bytes.length : end) - from > MAX_LINE_BYTES) {
       throw new HttpProtocolError('a head or line without end');
     }
     if (end < 0) {
