@@ -75,6 +75,15 @@ export function allowLogging(role: IRole, logGroup: string): void {
   justifyWildcard(role, `${arn}:log-stream:*`, 'SageMaker names the streams of this one log group');
 }
 
+/** Lets a role read what transform jobs log: of single inputs nothing else tells why they have no output. */
+export function allowReadingLogs(role: IRole): void {
+  const arn = `arn:${Aws.PARTITION}:logs:${Aws.REGION}:${Aws.ACCOUNT_ID}:log-group:/aws/sagemaker/TransformJobs:*`;
+  role.addToPrincipalPolicy(
+    new PolicyStatement({ actions: ['logs:FilterLogEvents'], resources: [arn] }),
+  );
+  justifyWildcard(role, arn, 'The streams of the one log group of transform jobs');
+}
+
 /**
  * Lets SageMaker attach instances to these subnets with these security groups. Both may be another account's, which
  * shares its VPC; the interfaces are of this account. The policy is another one for other subnets or groups: while an

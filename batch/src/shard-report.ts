@@ -16,10 +16,14 @@ export const shardReportSchema = z.object({
   prefix: z.string(),
   /** Manifest of the missing inputs. */
   manifestUri: z.string().optional(),
-  /** One JSON object a line, `{key, reason}`, of the refused inputs. */
-  refusedUri: z.string().optional(),
+  /** One JSON object a line, `{key, reason, code?, status?}`, of the refused inputs and of those that a job has left. */
+  lettersUri: z.string().optional(),
   /** Why the last job left them; absent before the first. */
   reason: z.string().optional(),
+  /** Missing inputs by the code of their own error, where the job's log has one. */
+  codes: z.record(z.string(), z.number()).optional(),
+  /** Why that log was not read to its end; absent if it was. */
+  logCut: z.string().optional(),
   /** True where nothing has happened since it was written. */
   last: z.boolean(),
 });

@@ -7,6 +7,7 @@ import { Duration } from 'aws-cdk-lib/core';
 import type { Construct } from 'constructs';
 import { createLogGroup, grantFormerKeys } from '../encryption.ts';
 import { bundledFunction } from '../hashing/bundled-function.ts';
+import { allowReadingLogs } from '../model-role.ts';
 import { grantReadBelow, grantWriteBelow } from '../s3-access.ts';
 import type { BatchTransformProps } from './props.ts';
 
@@ -23,6 +24,7 @@ export function createShardFunction(scope: Construct, props: BatchTransformProps
   grantReadBelow(role, output.bucket, output.prefix);
   if (inventory) grantReadBelow(role, inventory.bucket, inventory.prefix);
   grantFormerKeys(scope, role);
+  allowReadingLogs(role);
   // An execution may name a prefix below that of the outputs.
   grantWriteBelow(role, output.bucket, `${output.prefix}*${RUNS_FOLDER}`);
   return new NodejsFunction(scope, 'ShardFunction', {

@@ -9,7 +9,7 @@ import { CANARY_MANIFEST } from './handler/run-places.ts';
 import { jsonata } from './jsonata.ts';
 import { oneShard, shardInput } from './one-shard.ts';
 import { statesArn } from './states-arn.ts';
-import { transformStates } from './transform-state.ts';
+import { JOB_SPENT, transformStates } from './transform-state.ts';
 
 /** Name the maps' executions, `MACHINE/Shards:...`. */
 export const SHARD_MAP_LABELS = ['Canary', 'Shards'] as const;
@@ -160,12 +160,15 @@ const RESULT =
   '$sift($states.input.summary, function($v, $k) { $not($k in ["counted", "position"]) })';
 
 function checkStates(props: DefinitionProps, ends: Ends) {
-  const afterMopUp = { Output: withoutPosition('{ "mopped": true }'), Next: 'Check outputs' };
+  const afterMopUp = {
+    Output: withoutPosition(`{ "mopped": $exists(${JOB_SPENT}) ? ${JOB_SPENT} : {} }`),
+    Next: 'Check outputs',
+  };
   return {
     'Check outputs': {
       ...callFunction(
         props.shardFunctionArn,
-        `{ "action": "summary", "settings": ${SETTINGS}, "since": $states.input.since, "recount": $exists($states.input.mopped), "position": $states.input.position }`,
+        `{ "action": "summary", "settings": ${SETTINGS}, "since": $states.input.since, "recount": $exists($states.input.mopped), "mopUp": $states.input.mopped, "position": $states.input.position }`,
         '$merge([$states.input, { "summary": $states.result.Payload }])',
         'Complete?',
       ),

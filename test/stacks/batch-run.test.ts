@@ -215,6 +215,78 @@ describe('failures', () => {
     expect(sentTo(jobs.slice(2))).toEqual(left);
   });
 
+  describe('reasons of single inputs', () => {
+    const BAD = ['a.jpg', 'd.jpg', 'e/ü 1.jpg'];
+    /** As SageMaker's agent logs, among what the container logs. */
+    const logged = (key: string, ...texts: string[]) =>
+      texts.map((text) => `2026-01-01T00:00:00.000:[sagemaker logs]: data/input/${key}: ${text}`);
+    const LINES = [
+      '2026-01-01T00:00:00.000:[sagemaker logs]: MaxConcurrentTransforms=64, MaxPayloadInMB=1',
+      '{"level":"warn","msg":"invocation refused"}',
+      '{"level":"warn"}',
+      '{"level":"warn"}',
+      ...logged('a.jpg', 'ClientError: 400', '', 'Message:'),
+      ...logged('a.jpg', '{"error":"not a picture: bad.","code":"IMAGE_UNREADABLE"}'),
+      ...logged('d.jpg', 'ClientError: 413', '', 'Message:', 'too', 'large: really'),
+      // The next try, which says the same.
+      ...logged('d.jpg', 'ClientError: 413', '', 'Message:', 'too', 'large: really'),
+    ];
+    const tries = { maxFailurePercent: 100, runId: 'logged' };
+
+    function letters(): unknown[] {
+      const files = [...s3.objects].filter(([path]) => path.includes('/logged/dead-letters/'));
+      return files.flatMap(([, body]) =>
+        String(body)
+          .split('\n')
+          .filter((line) => line !== '')
+          .map((line) => JSON.parse(line) as unknown),
+      );
+    }
+
+    /** Runs with these lines in the log of every shard's job, and others in that of the last. */
+    function logging(lines: readonly string[], last: readonly string[], left = BAD) {
+      return later(machine, tries, (job) => {
+        const isLast = job.TransformResources.InstanceCount === 1;
+        s3.logs.set(job.TransformJobName, isLast ? last : lines);
+        writeOutputs(s3, isLast ? left : BAD)(job);
+      });
+    }
+
+    test("are those of the jobs' logs, page by page, though they are throttled", async () => {
+      let refused = 3;
+      s3.fail = (method) =>
+        method === 'LOGS' && refused-- > 0 ? 'ThrottlingException' : undefined;
+      const last = logged('a.jpg', 'ClientError: 415', 'Message:', 'another');
+      const { output } = await logging(LINES, last);
+      expect(output).toMatchObject({ error: 'Incomplete' });
+      expect(letters()).toEqual([
+        { key: 'a.jpg', status: 415, reason: 'another' },
+        { key: 'd.jpg', status: 413, reason: 'too\nlarge: really' },
+        { key: 'e/ü 1.jpg', reason: 'cannot decode d.jpg,e/ü 1.jpg' },
+      ]);
+      expect(s3.calls.LOGS).toBeLessThan(20);
+    });
+
+    test('have the code of the runtime, and what is answered in the end has none', async () => {
+      await logging(LINES, [], ['a.jpg']);
+      expect(letters()).toEqual([
+        { key: 'a.jpg', code: 'IMAGE_UNREADABLE', status: 400, reason: 'not a picture: bad.' },
+      ]);
+      const report = String(s3.objects.get('data/output/_shards/logged/reports/000000.json'));
+      expect(JSON.parse(report)).toMatchObject({ codes: { IMAGE_UNREADABLE: 1 } });
+    });
+
+    test('a log that may not be read leaves the reason of the job, and says so', async () => {
+      s3.fail = (method) => (method === 'LOGS' ? 'AccessDeniedException' : undefined);
+      await logging(LINES, LINES, ['a.jpg']);
+      expect(letters()).toEqual([{ key: 'a.jpg', reason: 'cannot decode a.jpg' }]);
+      const reasons = String(s3.objects.get('data/output/_shards/logged/redrive-reasons.json'));
+      expect(JSON.parse(reasons)).toMatchObject([
+        { missing: 1, logCut: expect.stringContaining('AccessDeniedException') },
+      ]);
+    });
+  });
+
   test('a run over its budget starts no more jobs', async () => {
     const hour = { TransformStartTime: 1_700_000_000_000, TransformEndTime: 1_700_003_600_000 };
     const { jobs, output } = await later(machine, { budgetInstanceHours: 2 }, (job) => {

@@ -368,7 +368,12 @@ describe('in shards', () => {
       JSON.parse(String(s3.objects.get(`data/output/_shards/r1/${name}`)));
     expect(read('redrive.manifest')).toEqual([{ prefix: 's3://data/input/' }, 'x&y.jpg']);
     expect(read('redrive-reasons.json')).toEqual([
-      { shard: expect.any(String), missing: 1, reason: 'cannot decode x&y.jpg' },
+      {
+        shard: expect.any(String),
+        missing: 1,
+        reason: 'cannot decode x&y.jpg',
+        lettersUri: 's3://data/output/_shards/r1/dead-letters/000002.ndjson',
+      },
     ]);
   });
 

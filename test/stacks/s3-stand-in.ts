@@ -23,6 +23,8 @@ export interface S3StandIn {
   now: number;
   /** Requests so far: `GET`, `PUT` and `LIST`. */
   readonly calls: Record<string, number>;
+  /** Lines of CloudWatch Logs by the name of a transform job. */
+  readonly logs: Map<string, readonly string[]>;
   /** Answers a request with this error code instead, where it is given; with `cut` the connection breaks within the body. */
   fail?: (method: string, path: string) => string | undefined;
   close(): Promise<void>;
@@ -72,7 +74,9 @@ class SortedObjects extends Map<string, Buffer> {
 /** Starts it, and points the AWS SDK of this process at it. */
 export async function startS3ForSdk(pageSize: number): Promise<S3StandIn> {
   const s3 = await startS3(pageSize);
-  Object.assign(process.env, s3Environment(s3.url));
+  Object.assign(process.env, s3Environment(s3.url), {
+    AWS_ENDPOINT_URL_CLOUDWATCH_LOGS: s3.url,
+  });
   return s3;
 }
 
@@ -83,7 +87,8 @@ export async function startS3(pageSize: number): Promise<S3StandIn> {
     const url = new URL(request.url ?? '', 'http://s3');
     const path = decodeURIComponent(url.pathname.slice(1));
     const isList = url.searchParams.has('list-type');
-    const method = isList ? 'LIST' : (request.method ?? '');
+    const isLog = request.headers['x-amz-target'] === 'Logs_20140328.FilterLogEvents';
+    const method = isList ? 'LIST' : isLog ? 'LOGS' : (request.method ?? '');
     s3.calls[method] = (s3.calls[method] ?? 0) + 1;
     const refusal = s3.fail?.(method, isList ? (url.searchParams.get('prefix') ?? '') : path);
     if (refusal === 'cut') {
@@ -91,6 +96,10 @@ export async function startS3(pageSize: number): Promise<S3StandIn> {
       response.writeHead(200, { 'content-length': body.length + 1 }).write(body, () => {
         response.destroy();
       });
+    } else if (isLog) {
+      const asked = JSON.parse(String(await buffer(request))) as LogQuery;
+      response.writeHead(refusal ? 400 : 200, { 'content-type': 'application/x-amz-json-1.1' });
+      response.end(JSON.stringify(refusal ? { __type: refusal } : logPage(s3.logs, asked)));
     } else if (refusal) {
       refuse(response, refusal === 'SlowDown' ? 503 : 400, refusal);
     } else if (request.method === 'PUT') {
@@ -118,6 +127,7 @@ export async function startS3(pageSize: number): Promise<S3StandIn> {
     url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
     objects,
     modified: new Map(),
+    logs: new Map(),
     now: Date.UTC(2026, 0, 1),
     calls: {},
     async close() {
@@ -127,6 +137,27 @@ export async function startS3(pageSize: number): Promise<S3StandIn> {
     },
   };
   return s3;
+}
+
+/** Arguments of FilterLogEvents. */
+interface LogQuery {
+  readonly logStreamNamePrefix: string;
+  readonly filterPattern: string;
+  readonly nextToken?: string;
+}
+
+const LINES_A_PAGE = 3;
+
+/** A page of the lines that hold the quoted pattern; as of CloudWatch, some have no line. */
+function logPage(logs: S3StandIn['logs'], { logStreamNamePrefix, ...query }: LogQuery) {
+  const all = logs.get(logStreamNamePrefix.replace(/\/$/, '')) ?? [];
+  const from = Number(query.nextToken ?? 0);
+  const events = all
+    .slice(from, from + LINES_A_PAGE)
+    .filter((line) => line.includes(query.filterPattern.slice(1, -1)))
+    .map((message) => ({ message }));
+  const next = from + LINES_A_PAGE;
+  return { events, ...(next < all.length && { nextToken: String(next) }) };
 }
 
 function allows(headers: IncomingHttpHeaders, there: Buffer | undefined): boolean {

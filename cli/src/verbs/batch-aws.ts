@@ -2,6 +2,7 @@ import { existsSync } from 'node:fs';
 import { isManifest, parseShare, SAGEMAKER_NAME } from '@sagemaker-tfs/batch';
 import { type Command, InvalidArgumentError, Option } from 'commander';
 import type { AwsClients } from '../batch/aws/clients.ts';
+import type { Explained } from '../batch/aws/explain-missing.ts';
 import type { DeadLetters } from '../batch/aws/fetch/dead-letters.ts';
 import type { PartsOptions } from '../batch/aws/fetch/in-parts.ts';
 import type { FetchPlaces } from '../batch/aws/fetch/input-prefix.ts';
@@ -84,11 +85,11 @@ async function verify(
   const { describe } = await import('../batch/aws/transform-job.ts');
   const { placesSince } = await import('../batch/aws/origin.ts');
   const { verifyOutputs } = await import('../batch/aws/verify.ts');
-  const report = await withAws(options.region, async ({ s3, ...clients }) => {
+  const report = await withAws(options.region, async ({ s3, ...clients }): Promise<Verified> => {
     const job = name === undefined ? undefined : await describe(clients, name);
     const bar = progress('inputs', 0);
     const places = job ? await placesSince(s3, job) : placesOf(options.inputUri, options.outputUri);
-    return verifyOutputs(s3, places, {
+    const found = await verifyOutputs(s3, places, {
       redriveManifest: options.redrive,
       samples: options.sample,
       accept: job?.accept,
@@ -97,6 +98,11 @@ async function verify(
         bar.update(inputs);
       },
     }).finally(bar.stop);
+    // A sharded run keeps its own, below its folder.
+    if (found.redriveManifest === undefined || !job || job.jobs) return found;
+    const { explainMissing } = await import('../batch/aws/explain-missing.ts');
+    const deadLetters = await explainMissing(job.name, found.redriveManifest, options.region);
+    return { ...found, ...(deadLetters && { deadLetters }) };
   });
   if (!options.json) printText(describeVerify(report));
   const bad = report.samples.filter(({ problem }) => problem !== undefined);
@@ -111,6 +117,8 @@ async function verify(
   if (options.json) printResult(true, report, () => '');
 }
 
+type Verified = VerifyReport & { readonly deadLetters?: Explained };
+
 function placesOf(inputUri?: string, outputUri?: string): TransformPlaces {
   if (!inputUri || !outputUri)
     throw usageError(
@@ -120,7 +128,7 @@ function placesOf(inputUri?: string, outputUri?: string): TransformPlaces {
   return { inputUri, outputUri, dataType };
 }
 
-function describeVerify(report: VerifyReport): string {
+function describeVerify(report: Verified): string {
   const { inputs, done, missing, stale, empty, samples, firstMissing } = report;
   const lines = [`${done} of ${inputs} inputs have an output; ${empty} are empty`];
   for (const [code, count] of Object.entries(report.failures ?? {})) {
@@ -129,6 +137,12 @@ function describeVerify(report: VerifyReport): string {
   if (stale > 0) lines.push(`${stale} outputs were made by another model or other settings`);
   lines.push(...firstMissing.map((key) => `  no output: ${key}`));
   if (missing > firstMissing.length) lines.push(`  and ${missing - firstMissing.length} more`);
+  const { deadLetters } = report;
+  if (deadLetters) {
+    const counts = Object.entries(deadLetters.codes).map(([code, count]) => `${count} ${code}`);
+    const cut = deadLetters.cut ? `; its log was not read to the end: ${deadLetters.cut}` : '';
+    lines.push(`reasons from the log: ${counts.join(', ')}, in ${deadLetters.file}${cut}`);
+  }
   const { orphans = 0, firstOrphans = [] } = report;
   if (orphans > 0) lines.push(`${orphans} outputs have no input`);
   lines.push(...firstOrphans.map((key) => `  no input: ${key}`));

@@ -1,8 +1,10 @@
 /** The function behind a batch transform. */
 import { S3Client } from '@aws-sdk/client-s3';
+import { jobLogs, readJobLog } from '@sagemaker-tfs/batch/logs';
 import { withNamedErrors } from '@sagemaker-tfs/batch/s3';
 import type { TransformSettings } from '@sagemaker-tfs/batch/settings';
 import { type BeginRequest, type BeginResult, beginRun, type Since } from './begin.ts';
+import type { LogReader } from './dead-letters.ts';
 import { findPending, type PendingRequest, type PendingResult } from './pending.ts';
 import { type PlanPosition, type PlanResult, planShards } from './plan.ts';
 import { countProgress, type ProgressRequest, type ProgressResult } from './progress.ts';
@@ -29,6 +31,8 @@ type PlanRequest = Extract<ShardRequest, { readonly action: 'plan' }>;
 
 /** Kept back for writing what was found, milliseconds. */
 const RESERVE_MS = 60_000;
+/** The same while a log is read, whose pages may be throttled for minutes. */
+const LOG_RESERVE_MS = 240_000;
 
 /** Lambda's entry. */
 export async function handler(
@@ -36,7 +40,9 @@ export async function handler(
   context: { getRemainingTimeInMillis(): number },
 ): Promise<BeginResult | PlanResult | PendingResult | ProgressResult | Summary | StopReason> {
   const s3 = withNamedErrors(new S3Client({}));
-  const outOfTime = () => context.getRemainingTimeInMillis() < RESERVE_MS;
+  const isLeft = (milliseconds: number) => context.getRemainingTimeInMillis() >= milliseconds;
+  const outOfTime = () => !isLeft(RESERVE_MS);
+  const logOf = logReader(() => !isLeft(LOG_RESERVE_MS));
   try {
     switch (request.action) {
       case 'begin':
@@ -44,11 +50,11 @@ export async function handler(
       case 'plan':
         return await plan(s3, request, outOfTime);
       case 'pending':
-        return await findPending(s3, request, outOfTime);
+        return await findPending(s3, request, outOfTime, logOf);
       case 'progress':
         return await countProgress(s3, request);
       case 'summary':
-        return await summarizeRun(s3, request, outOfTime);
+        return await summarizeRun(s3, request, outOfTime, logOf);
       case 'stop':
         return await stopRun(s3, request);
       case 'why':
@@ -56,6 +62,25 @@ export async function handler(
     }
   } finally {
     s3.destroy();
+  }
+}
+
+/** Reads a job's log once, however many shards ask. */
+function logReader(outOfTime: () => boolean): LogReader {
+  const known = new Map<string, ReturnType<typeof readJobLog>>();
+  return (job) => {
+    const log = known.get(job) ?? readOnce(job, outOfTime);
+    known.set(job, log);
+    return log;
+  };
+}
+
+async function readOnce(job: string, outOfTime: () => boolean) {
+  const logs = jobLogs();
+  try {
+    return await readJobLog(logs, job, outOfTime);
+  } finally {
+    logs.destroy();
   }
 }
 

@@ -12,9 +12,16 @@ import {
   type TransformFacts,
   whyNotFound,
 } from '@sagemaker-tfs/batch';
-import { findObjects, readFacts, readText, type S3Object } from '@sagemaker-tfs/batch/s3';
+import {
+  findObject,
+  findObjects,
+  readFacts,
+  readText,
+  type S3Object,
+} from '@sagemaker-tfs/batch/s3';
 import type { TransformSettings } from '@sagemaker-tfs/batch/settings';
 import type { Since } from './begin.ts';
+import { type Left, type LogReader, lettersOf } from './dead-letters.ts';
 import { outputDirectory, reportsDirectory, runPlace, shardOf } from './run-places.ts';
 import { overBudget, type Spent, writeSpent } from './spent.ts';
 import { findJson, readManifest, writeJson, writeObject } from './storage.ts';
@@ -31,6 +38,8 @@ export interface PendingRequest {
   readonly last?: boolean;
   /** The job that has just ended. */
   readonly spent?: Spent;
+  /** The job that has run over what all shards left. */
+  readonly mopUp?: string;
   readonly position?: PendingPosition;
 }
 
@@ -70,11 +79,13 @@ const MB = 1024 * 1024;
  * Compares a shard with inputs and outputs, and writes a manifest of what is missing. Memory holds the keys of one
  * group and the missing keys' text.
  * @param outOfTime asked after every group
+ * @param logOf reads the log of a job that left inputs; by default nothing is known of it
  */
 export async function findPending(
   s3: S3Client,
   request: PendingRequest,
   outOfTime: () => boolean = () => false,
+  logOf: LogReader = async () => ({ lines: [] }),
 ): Promise<PendingResult> {
   const { settings, shard } = request;
   if (request.spent && !request.position) await writeSpent(s3, settings, shard, request.spent);
@@ -101,7 +112,7 @@ export async function findPending(
   const earlier = await Promise.all(
     Array.from({ length: parts }, (_, number) => readText(s3, part(number))),
   );
-  return report(s3, request, { name, prefix, facts }, counts, [...earlier, ...found]);
+  return report(s3, request, { name, prefix, facts, logOf }, counts, [...earlier, ...found]);
 }
 
 async function* inGroups(pages: AsyncIterable<readonly string[]>): AsyncGenerator<string[]> {
@@ -181,6 +192,7 @@ interface Shard {
   /** What its manifest's keys are below. */
   readonly prefix: string;
   readonly facts: TransformFacts;
+  readonly logOf: LogReader;
 }
 
 /** Whether inputs went before the last job read its manifest, where such a job makes nothing (`batch probe`). */
@@ -206,6 +218,22 @@ export async function readReport(
   return findJson(s3, place, shardReportSchema);
 }
 
+/** Reasons of the inputs that a job has left; none before the first job. */
+async function whyLeft(
+  s3: S3Client,
+  { reason, spent, mopUp }: PendingRequest,
+  { prefix, logOf }: Shard,
+  missing: readonly string[],
+  earlier: S3Location,
+): Promise<Left & { readonly logCut?: string }> {
+  if (!reason || missing.length === 0) return { letters: [], codes: {} };
+  const job = mopUp ?? spent?.TransformJobName;
+  const log = job === undefined ? { lines: [] } : await logOf(job);
+  const keys = missing.map((line) => JSON.parse(line) as string);
+  const left = await lettersOf(s3, { keys, prefix, earlier, log, general: reason });
+  return { ...left, ...(log.cut && { logCut: log.cut }) };
+}
+
 async function report(
   s3: S3Client,
   request: PendingRequest,
@@ -216,10 +244,12 @@ async function report(
   const { settings, reason, last = false } = request;
   const { name, prefix } = shard;
   const again = await wasSunk(s3, request, shard, counts);
-  const lines = found.flatMap((text) => text.split('\n')).filter((line) => line !== '');
-  const missing = lines.filter((line) => line.startsWith('"'));
-  const refused = lines.filter((line) => line.startsWith('{'));
-  const uris: { manifestUri?: string; refusedUri?: string } = {};
+  const looked = found.flatMap((text) => text.split('\n')).filter((line) => line !== '');
+  const missing = looked.filter((line) => line.startsWith('"'));
+  const refused = looked.filter((line) => line.startsWith('{'));
+  const letters = runPlace(settings, `dead-letters/${name}.ndjson`);
+  const left = await whyLeft(s3, request, shard, missing, letters);
+  const uris: { manifestUri?: string; lettersUri?: string } = {};
   const write = async (place: S3Location, text: string) => {
     await writeObject(s3, place, Buffer.from(text), 'application/json');
     return `s3://${place.bucket}/${place.key}`;
@@ -228,12 +258,21 @@ async function report(
     const text = `[\n${[JSON.stringify({ prefix }), ...missing].join(',\n')}\n]\n`;
     uris.manifestUri = await write(runPlace(settings, `pending/${name}.manifest`), text);
   }
-  if (refused.length > 0) {
-    const place = runPlace(settings, `dead-letters/${name}.ndjson`);
-    uris.refusedUri = await write(place, `${refused.join('\n')}\n`);
-  }
+  const lines = [...refused, ...left.letters.map((letter) => JSON.stringify(letter))];
+  if (lines.length > 0) uris.lettersUri = await write(letters, `${lines.join('\n')}\n`);
+  // What an earlier count has listed there has an output by now.
+  else if (reason && (await findObject(s3, letters))) await write(letters, '');
   const reports = reportsDirectory(settings);
-  const kept: ShardReport = { ...counts, prefix, ...uris, ...(reason && { reason }), last };
+  const { codes, logCut } = left;
+  const kept: ShardReport = {
+    ...counts,
+    prefix,
+    ...uris,
+    ...(reason && { reason }),
+    ...(Object.keys(codes).length > 0 && { codes }),
+    ...(logCut && { logCut }),
+    last,
+  };
   await writeJson(s3, { ...reports, key: `${reports.key}${name}.json` }, kept);
   const inputs = counts.inputs - counts.deleted;
   return {

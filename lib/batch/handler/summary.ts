@@ -4,8 +4,10 @@ import { parseS3Uri, type ShardCounts, type ShardReport } from '@sagemaker-tfs/b
 import { listObjects } from '@sagemaker-tfs/batch/s3';
 import type { TransformSettings } from '@sagemaker-tfs/batch/settings';
 import type { Since } from './begin.ts';
+import type { LogReader } from './dead-letters.ts';
 import { findPending, type PendingPosition, readReport } from './pending.ts';
 import { runPlace, shardOf, shardsDirectory } from './run-places.ts';
+import { type Spent, writeSpent } from './spent.ts';
 import { readManifest, writeJson, writeObject } from './storage.ts';
 
 /** What is asked at the end of a run. */
@@ -14,6 +16,8 @@ export interface SummaryRequest {
   readonly since: Since;
   /** True where a job has run over what the shards left: every shard that lacks something is counted anew. */
   readonly recount?: boolean;
+  /** That job. */
+  readonly mopUp?: Spent;
   readonly position?: SummaryPosition;
 }
 
@@ -54,10 +58,12 @@ export async function summarizeRun(
   s3: S3Client,
   request: SummaryRequest,
   outOfTime: () => boolean = () => false,
+  logOf?: LogReader,
 ): Promise<Summary> {
-  const { settings } = request;
+  const { settings, mopUp } = request;
+  if (mopUp && !request.position) await writeSpent(s3, settings, 'mop-up', mopUp);
   const reports: { shard: string; report: ShardReport }[] = [];
-  const again = await recount(s3, request, outOfTime);
+  const again = await recount(s3, request, outOfTime, logOf);
   if (again) return { ...NOTHING, counted: false, position: again, outputUri: settings.outputUri };
   let group: string[] = [];
   const read = async () => {
@@ -89,8 +95,9 @@ async function* shardNames(s3: S3Client, settings: TransformSettings): AsyncGene
 /** @returns where to continue, or undefined if every shard that needs it is counted */
 async function recount(
   s3: S3Client,
-  { settings, since, recount: all = false, position }: SummaryRequest,
+  { settings, since, recount: all = false, mopUp, position }: SummaryRequest,
   outOfTime: () => boolean,
+  logOf: LogReader | undefined,
 ): Promise<SummaryPosition | undefined> {
   const { key } = shardsDirectory(settings);
   let after = position?.after ?? '';
@@ -108,9 +115,11 @@ async function recount(
           shard: `${key}${shard}.manifest`,
           last: true,
           ...(reason && { reason }),
+          ...(mopUp?.TransformJobName && { mopUp: mopUp.TransformJobName }),
           ...(within && { position: within }),
         },
         outOfTime,
+        logOf,
       );
       within = undefined;
       if (!counted && shardPosition) return { after, shard: shardPosition };
@@ -155,11 +164,11 @@ async function addUp(
 }
 
 function reasonsOf({ shard, report }: { shard: string; report: ShardReport }) {
-  const { missing, refused, refusedUri, reason = 'the shard was not run' } = report;
+  const { missing, refused, lettersUri, logCut, reason = 'the shard was not run' } = report;
   return [
-    ...(missing > 0 ? [{ shard, missing, reason }] : []),
+    ...(missing > 0 ? [{ shard, missing, reason, lettersUri, logCut }] : []),
     ...(refused > 0
-      ? [{ shard, missing: refused, reason: `no job can answer them`, refusedUri }]
+      ? [{ shard, missing: refused, reason: `no job can answer them`, lettersUri }]
       : []),
   ];
 }

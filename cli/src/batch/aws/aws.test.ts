@@ -3,6 +3,12 @@ import { readFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
+import {
+  CloudWatchLogsClient,
+  CreateLogGroupCommand,
+  CreateLogStreamCommand,
+  PutLogEventsCommand,
+} from '@aws-sdk/client-cloudwatch-logs';
 import { CreateBucketCommand, PutObjectCommand, S3Client } from '@aws-sdk/client-s3';
 import { CreateModelCommand, SageMakerClient } from '@aws-sdk/client-sagemaker';
 import { SFNClient } from '@aws-sdk/client-sfn';
@@ -60,6 +66,19 @@ const KEYS = [
   ...['tile-0', 'tile-0.jpg', 'tile-0-1.jpg', 'tile-00', 'a b.jpg', 'a+b.jpg', 'ü/東京.jpg'],
   ...['100%.jpg', 'x&y<z>.jpg', '😀.jpg', '\uffee.jpg', 'a//b.jpg'],
 ];
+
+/** Writes what SageMaker would have logged of a job. */
+async function log(job: string, messages: readonly string[]): Promise<void> {
+  const logs = new CloudWatchLogsClient({ endpoint: moto.url });
+  const logGroupName = '/aws/sagemaker/TransformJobs';
+  const stream = { logGroupName, logStreamName: `${job}/i-1-1767225600/data-log` };
+  await logs.send(new CreateLogGroupCommand({ logGroupName }));
+  await logs.send(new CreateLogStreamCommand(stream));
+  const timestamp = Date.now();
+  const logEvents = messages.map((message) => ({ message, timestamp }));
+  await logs.send(new PutLogEventsCommand({ ...stream, logEvents }));
+  logs.destroy();
+}
 
 const run = (...args: string[]) => sagemakerTfs(['batch', ...args], environment);
 
@@ -179,6 +198,12 @@ test('start, watch, verify and fetch a job; the second start does only what is m
   const watched = await run('watch', 'first', '--json');
   expect(JSON.parse(watched.stdout)).toMatchObject({ status: 'Completed', total: 3, done: 2 });
 
+  await log('first', [
+    'data/x: nothing',
+    `[sagemaker logs]: ${BUCKET}/job/in/d.jpg: ClientError: 400`,
+    `[sagemaker logs]: ${BUCKET}/job/in/d.jpg: Message:`,
+    `[sagemaker logs]: ${BUCKET}/job/in/d.jpg: {"error":"no picture.","code":"IMAGE_UNREADABLE"}`,
+  ]);
   const redrive = join(work, 'first.manifest');
   const verified = await run('verify', 'first', '--redrive', redrive, '--json');
   expect(verified.exitCode).toBe(1);
@@ -186,7 +211,11 @@ test('start, watch, verify and fetch a job; the second start does only what is m
     code: 'BATCH_INCOMPLETE',
     missing: 1,
     firstMissing: ['d.jpg'],
+    deadLetters: { letters: 1, codes: { IMAGE_UNREADABLE: 1 } },
     samples: [{ bytes: expect.any(Number) }, { bytes: expect.any(Number) }],
+  });
+  expect(JSON.parse(await readFile(join(work, 'first.dead-letters.ndjson'), 'utf8'))).toEqual({
+    ...{ key: 'd.jpg', code: 'IMAGE_UNREADABLE', status: 400, message: 'no picture.' },
   });
 
   const second = JSON.parse((await start('--missing-only', '--job-name', 'second')).stdout);

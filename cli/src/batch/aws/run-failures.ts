@@ -14,10 +14,15 @@ const LONGEST = 120;
 /** Inputs that no job gets: empty, too large, or with too long a key. */
 const REFUSED = 'refused before a job: dead-letters/ has the reasons';
 
-const schema = shardReportSchema.pick({ missing: true, refused: true, reason: true });
+const schema = shardReportSchema.pick({
+  missing: true,
+  refused: true,
+  reason: true,
+  codes: true,
+});
 type Report = z.output<typeof schema>;
 
-/** Returns the failures of a run at each look, by their reason; a report is read again only if it is newer. */
+/** Returns the failures of a run at each look, by their code or else by their reason; a report is read again only if it is newer. */
 export function runFailures(
   s3: S3Client,
 ): (job: Pick<TransformJob, 'run'>) => Promise<Record<string, number>> {
@@ -49,10 +54,15 @@ function byReason(reports: readonly Report[]): Record<string, number> {
   const add = (reason: string, some: number) => {
     if (some > 0) found[reason] = (found[reason] ?? 0) + some;
   };
-  for (const { missing, refused, reason } of reports) {
+  for (const { missing, refused, reason, codes = {} } of reports) {
     add(REFUSED, refused);
+    let rest = missing;
+    for (const [code, some] of Object.entries(codes)) {
+      add(code, some);
+      rest -= some;
+    }
     // Without a reason its job has not ended.
-    if (reason !== undefined) add(reason.slice(0, LONGEST), missing);
+    if (reason !== undefined) add(reason.slice(0, LONGEST), rest);
   }
   return found;
 }
