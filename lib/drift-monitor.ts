@@ -6,17 +6,13 @@ import { Alarm, ComparisonOperator, Metric, TreatMissingData } from 'aws-cdk-lib
 import { SnsAction } from 'aws-cdk-lib/aws-cloudwatch-actions';
 import { Rule, Schedule } from 'aws-cdk-lib/aws-events';
 import { LambdaFunction } from 'aws-cdk-lib/aws-events-targets';
-import { Role, ServicePrincipal } from 'aws-cdk-lib/aws-iam';
-import { Architecture, Runtime } from 'aws-cdk-lib/aws-lambda';
-import { NodejsFunction } from 'aws-cdk-lib/aws-lambda-nodejs';
 import { Asset } from 'aws-cdk-lib/aws-s3-assets';
 import type { ITopic } from 'aws-cdk-lib/aws-sns';
 import { Duration } from 'aws-cdk-lib/core';
 import { Construct } from 'constructs';
+import { addFunction } from './add-function.ts';
 import type { AnyBucket } from './cdk-types.ts';
-import { createLogGroup } from './encryption.ts';
 import type { IRealtimeEndpoint } from './endpoint/endpoint-base.ts';
-import { bundledFunction } from './hashing/bundled-function.ts';
 import { scheduleProblem } from './rules/limits.ts';
 import { grantReadBelow, grantWriteBelow } from './s3-access.ts';
 import { checkInteger, invalidProp, refuseProblem } from './validation.ts';
@@ -115,24 +111,10 @@ export class DriftMonitor extends Construct {
     const captures = `${prefix}${endpoint.endpointName}/`;
     const reports = `drift/${endpoint.endpointName}/`;
     const file = new Asset(this, 'Baseline', { path: baseline });
-    const logGroup = createLogGroup(this, 'Log');
-    const role = new Role(this, 'Role', {
+    const { handler, role } = addFunction(this, 'drift', {
       description: DESCRIPTION,
-      assumedBy: new ServicePrincipal('lambda.amazonaws.com'),
-    });
-    logGroup.grantWrite(role);
-    file.bucket.grantRead(role, file.s3ObjectKey);
-    grantReadBelow(role, bucket, captures);
-    grantWriteBelow(role, bucket, reports, ['s3:PutObject']);
-    const handler = new NodejsFunction(this, 'Function', {
-      description: DESCRIPTION,
-      ...bundledFunction('drift'),
-      runtime: Runtime.NODEJS_24_X,
-      architecture: Architecture.ARM_64,
       memorySize: 2048,
       timeout: Duration.minutes(15),
-      role,
-      logGroup,
       environment: {
         ...settings,
         BASELINE_BUCKET: file.s3BucketName,
@@ -142,6 +124,9 @@ export class DriftMonitor extends Construct {
         REPORT_PREFIX: reports,
       },
     });
+    file.bucket.grantRead(role, file.s3ObjectKey);
+    grantReadBelow(role, bucket, captures);
+    grantWriteBelow(role, bucket, reports, ['s3:PutObject']);
     new Rule(this, 'Rule', {
       description: DESCRIPTION,
       schedule: Schedule.expression(schedule),

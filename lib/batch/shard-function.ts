@@ -1,12 +1,10 @@
 /** The function that plans shards and counts outputs. */
 import { RUNS_FOLDER } from '@sagemaker-tfs/batch';
-import { Role, ServicePrincipal } from 'aws-cdk-lib/aws-iam';
-import { Architecture, Runtime } from 'aws-cdk-lib/aws-lambda';
-import { NodejsFunction } from 'aws-cdk-lib/aws-lambda-nodejs';
+import type { NodejsFunction } from 'aws-cdk-lib/aws-lambda-nodejs';
 import { Duration } from 'aws-cdk-lib/core';
 import type { Construct } from 'constructs';
-import { createLogGroup, grantFormerKeys } from '../encryption.ts';
-import { bundledFunction } from '../hashing/bundled-function.ts';
+import { addFunction } from '../add-function.ts';
+import { grantFormerKeys } from '../encryption.ts';
 import { allowReadingLogs } from '../model-role.ts';
 import { grantReadBelow, grantWriteBelow } from '../s3-access.ts';
 import type { BatchTransformProps } from './props.ts';
@@ -14,12 +12,9 @@ import type { BatchTransformProps } from './props.ts';
 /** Adds the function, with leave to read inputs, outputs and inventories and to write below the output prefix. */
 export function createShardFunction(scope: Construct, props: BatchTransformProps): NodejsFunction {
   const { input, output, inventory } = props;
-  const logGroup = createLogGroup(scope, 'ShardLog');
-  const role = new Role(scope, 'ShardRole', {
-    description: 'Plans the shards of a batch transform and counts its outputs',
-    assumedBy: new ServicePrincipal('lambda.amazonaws.com'),
-  });
-  logGroup.grantWrite(role);
+  const description = 'Plans the shards of a batch transform and counts its outputs';
+  const size = { memorySize: 1024, timeout: Duration.minutes(15) };
+  const { handler, role } = addFunction(scope, 'shards', { description, ...size }, 'Shard');
   grantReadBelow(role, input.bucket, input.prefix);
   grantReadBelow(role, output.bucket, output.prefix);
   if (inventory) grantReadBelow(role, inventory.bucket, inventory.prefix);
@@ -27,14 +22,5 @@ export function createShardFunction(scope: Construct, props: BatchTransformProps
   allowReadingLogs(role);
   // An execution may name a prefix below that of the outputs.
   grantWriteBelow(role, output.bucket, `${output.prefix}*${RUNS_FOLDER}`);
-  return new NodejsFunction(scope, 'ShardFunction', {
-    description: 'Plans the shards of a batch transform and counts its outputs',
-    ...bundledFunction('shards'),
-    runtime: Runtime.NODEJS_24_X,
-    architecture: Architecture.ARM_64,
-    memorySize: 1024,
-    timeout: Duration.minutes(15),
-    role,
-    logGroup,
-  });
+  return handler;
 }

@@ -2,14 +2,11 @@
 import { MAX_JOB_PREFIX } from '@sagemaker-tfs/batch';
 import { Rule } from 'aws-cdk-lib/aws-events';
 import { LambdaFunction } from 'aws-cdk-lib/aws-events-targets';
-import { PolicyStatement, Role, ServicePrincipal } from 'aws-cdk-lib/aws-iam';
-import { Architecture, Runtime } from 'aws-cdk-lib/aws-lambda';
-import { NodejsFunction } from 'aws-cdk-lib/aws-lambda-nodejs';
+import { PolicyStatement, type Role } from 'aws-cdk-lib/aws-iam';
 import type { StateMachine } from 'aws-cdk-lib/aws-stepfunctions';
 import { ArnFormat, Duration, Stack } from 'aws-cdk-lib/core';
 import { Construct } from 'constructs';
-import { createLogGroup } from '../encryption.ts';
-import { bundledFunction } from '../hashing/bundled-function.ts';
+import { addFunction } from '../add-function.ts';
 import { justifyWildcard } from '../wildcards.ts';
 import { grantReadRuns } from './machine-key.ts';
 
@@ -22,49 +19,14 @@ export function stopJobsOfEndedRuns(
   jobNamePrefix: string,
 ): void {
   const stop = new Construct(scope, 'StopJobs');
-  const logGroup = createLogGroup(stop, 'Log');
-  const role = new Role(stop, 'Role', {
-    description: DESCRIPTION,
-    assumedBy: new ServicePrincipal('lambda.amazonaws.com'),
-  });
-  logGroup.grantWrite(role);
   const prefix = jobNamePrefix.slice(0, MAX_JOB_PREFIX);
-  const jobs = Stack.of(stop).formatArn({
-    service: 'sagemaker',
-    resource: 'transform-job',
-    resourceName: `${prefix}-*`,
-  });
-  role.addToPolicy(
-    new PolicyStatement({ actions: ['sagemaker:StopTransformJob'], resources: [jobs] }),
-  );
-  role.addToPolicy(
-    new PolicyStatement({ actions: ['sagemaker:ListTransformJobs'], resources: ['*'] }),
-  );
-  // An event has no input where that is large or under a key.
-  const executions = Stack.of(stop).formatArn({
-    service: 'states',
-    resource: 'execution',
-    resourceName: `${machine.stateMachineName}:*`,
-    arnFormat: ArnFormat.COLON_RESOURCE_NAME,
-  });
-  role.addToPolicy(
-    new PolicyStatement({ actions: ['states:DescribeExecution'], resources: [executions] }),
-  );
-  grantReadRuns(role, machine);
-  justifyWildcard(role, executions, 'Executions of this one state machine');
-  justifyWildcard(role, jobs, 'Every job has a name of its own with this prefix');
-  justifyWildcard(role, '*', 'sagemaker:ListTransformJobs has no resource to restrict it to');
-  const handler = new NodejsFunction(stop, 'Function', {
+  const { handler, role } = addFunction(stop, 'stop-jobs', {
     description: DESCRIPTION,
-    ...bundledFunction('stop-jobs'),
-    runtime: Runtime.NODEJS_24_X,
-    architecture: Architecture.ARM_64,
     memorySize: 256,
     timeout: Duration.minutes(5),
-    role,
-    logGroup,
     environment: { JOB_NAME_PREFIX: prefix },
   });
+  grantStop(role, machine, prefix);
   new Rule(stop, 'Rule', {
     description: DESCRIPTION,
     eventPattern: {
@@ -77,4 +39,33 @@ export function stopJobsOfEndedRuns(
     },
     targets: [new LambdaFunction(handler)],
   });
+}
+
+function grantStop(role: Role, machine: StateMachine, prefix: string): void {
+  const stack = Stack.of(role);
+  const jobs = stack.formatArn({
+    service: 'sagemaker',
+    resource: 'transform-job',
+    resourceName: `${prefix}-*`,
+  });
+  role.addToPolicy(
+    new PolicyStatement({ actions: ['sagemaker:StopTransformJob'], resources: [jobs] }),
+  );
+  role.addToPolicy(
+    new PolicyStatement({ actions: ['sagemaker:ListTransformJobs'], resources: ['*'] }),
+  );
+  // An event has no input where that is large or under a key.
+  const executions = stack.formatArn({
+    service: 'states',
+    resource: 'execution',
+    resourceName: `${machine.stateMachineName}:*`,
+    arnFormat: ArnFormat.COLON_RESOURCE_NAME,
+  });
+  role.addToPolicy(
+    new PolicyStatement({ actions: ['states:DescribeExecution'], resources: [executions] }),
+  );
+  grantReadRuns(role, machine);
+  justifyWildcard(role, executions, 'Executions of this one state machine');
+  justifyWildcard(role, jobs, 'Every job has a name of its own with this prefix');
+  justifyWildcard(role, '*', 'sagemaker:ListTransformJobs has no resource to restrict it to');
 }
