@@ -35,7 +35,8 @@ export async function listPage(
     }),
   );
   const objects = (page.Contents ?? []).map(({ Key = '', Size = 0, LastModified }) => ({
-    key: decodeURIComponent(Key.replaceAll('+', ' ')),
+    // Most keys have nothing to decode, and there are millions.
+    key: /[+%]/.test(Key) ? decodeURIComponent(Key.replaceAll('+', ' ')) : Key,
     size: Size,
     modified: LastModified?.getTime() ?? 0,
   }));

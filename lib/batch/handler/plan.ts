@@ -303,8 +303,12 @@ function openShard(objectsPerShard: number, most: number) {
   };
 }
 
+/** ASCII that JSON does not escape. */
+const PLAIN = /^[ !#-[\]-~]*$/;
+
 /** Bytes of a key in a manifest, which has it as JSON on a line of its own. */
 function lineBytes(key: string): number {
+  if (PLAIN.test(key)) return key.length + 4;
   return Buffer.byteLength(JSON.stringify(key)) + 2;
 }
 
