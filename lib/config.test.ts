@@ -36,7 +36,10 @@ describe('parseConfig', () => {
     [{ models: { 'a b': model } }, /models\.a b: .*/],
     [endpoint({ instanceCount: 0 }), /models\.m\.endpoint\.instanceCount: .*more than 0/],
     [endpoint({ metrics: { frequencySeconds: 20 } }), /endpoint\.metrics\.frequencySeconds: /],
-    [endpoint({ alarmEmail: 'me' }), /models\.m\.endpoint\.alarmEmail: Invalid email/],
+    [
+      endpoint({ alarmEmail: 'me' }),
+      /models\.m\.endpoint\.alarmEmail: 'me' is not an email address/,
+    ],
     [
       endpoint({ scaling: { maxInstances: 2, target: { concurrentRequests: -1 } } }),
       /models\.m\.endpoint\.scaling\.target\.concurrentRequests: .*more than 0/,

@@ -1,6 +1,6 @@
 /** Lists and objects of many entries, each checked until a few are wrong. */
 import * as z from 'zod';
-import { unknownFields } from './unknown-fields.ts';
+import { fieldWords } from './field-words.ts';
 
 /** Wrong entries after which no more are looked at: a message names ten, and each costs more than a right one. */
 const MAX_WRONG = 11;
@@ -37,7 +37,7 @@ function checkedEntries<Schema extends z.ZodType>(
   const checked: z.output<Schema>[] = [];
   let wrong = 0;
   for (const [name, value] of entries) {
-    const { success, data, error } = schema.safeParse(value, { error: unknownFields });
+    const { success, data, error } = schema.safeParse(value, { error: fieldWords });
     if (success) checked.push(data);
     for (const { message, path } of error?.issues ?? []) {
       if (wrong++ < MAX_WRONG) context.addIssue({ code: 'custom', message, path: [name, ...path] });

@@ -1,5 +1,6 @@
 export * from './by-name.ts';
 export * from './errors.ts';
+export * from './field-words.ts';
 export * from './fingerprint.ts';
 export * from './image-declaration.ts';
 export * from './manifest.ts';

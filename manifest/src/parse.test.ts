@@ -27,6 +27,14 @@ test.each([
   expect(refusal(text)).toMatchObject({ code: 'MANIFEST_INVALID', field });
 });
 
+test('what is wrong with a declaration is said in words, not in those of the validator', () => {
+  const preprocess = { scale: 'x', resize: 'fit', padding: -1, mean: 1 };
+  const { message } = refusal(JSON.stringify({ ...manifest, preprocess }));
+  expect(message).toContain("'x' is not a number");
+  expect(message).toMatch(/'fit' is not 'stretch', .* or '/);
+  expect(message).not.toMatch(/Invalid|expected|received|Too /);
+});
+
 const OUTSIDE = [
   '../x',
   '../../../../etc/passwd',

@@ -1,6 +1,7 @@
 /** Parses manifests and declarations that come from outside. */
 import type * as z from 'zod';
 import { ManifestError } from './errors.ts';
+import { fieldFaults, fieldWords } from './field-words.ts';
 import {
   type Postprocess,
   type Preprocess,
@@ -8,7 +9,6 @@ import {
   preprocessSchema,
 } from './image-declaration.ts';
 import { type Manifest, manifestSchema } from './manifest.ts';
-import { unknownFields } from './unknown-fields.ts';
 
 /** Brackets in each other; packaging writes fewer than ten. */
 const MAX_DEPTH = 64;
@@ -118,9 +118,9 @@ function check<Schema extends z.ZodType>(
   value: unknown,
   root: string,
 ): z.output<Schema> {
-  const result = schema.safeParse(value, { error: unknownFields });
+  const result = schema.safeParse(value, { error: fieldWords });
   if (result.success) return result.data;
-  const [issue, ...others] = result.error.issues;
+  const [issue, ...others] = result.error.issues.flatMap((one) => fieldFaults(one));
   const field = [root, ...(issue?.path ?? [])].filter((part) => part !== '').join('.');
   const rest = others
     .slice(0, MAX_NAMED - 1)

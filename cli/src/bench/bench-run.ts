@@ -1,10 +1,14 @@
 /** What `bench --json` writes and `bench --compare` reads. */
 
 import { readFile } from 'node:fs/promises';
+import { fieldWords, wrongFields } from '@sagemaker-tfs/manifest';
 import { sentence } from '@sagemaker-tfs/manifest/sentence';
 import * as z from 'zod';
-import { CommandError, cannotRead, explain } from '../errors.ts';
+import { CommandError, cannotRead } from '../errors.ts';
 import { runFactsSchema } from './run-facts.ts';
+
+/** Characters of a file that is no JSON. */
+const SHOWN = 40;
 
 const milliseconds = z.number().nonnegative();
 
@@ -74,19 +78,22 @@ export type BenchRun = z.output<typeof schema>;
 /** Reads a run. @throws CommandError FILE_NOT_FOUND, RUN_INVALID */
 export async function readBenchRun(file: string): Promise<BenchRun> {
   const text = await readFile(file, 'utf8').catch(cannotRead(file));
-  try {
-    return schema.parse(JSON.parse(text));
-  } catch (cause) {
-    throw new CommandError(
-      'RUN_INVALID',
-      `${file} is no result of bench: ${sentence(reasonOf(cause))} Write one with bench FILE --json > ${file}.`,
-    );
-  }
+  const { data, error } = schema.safeParse(jsonOf(text), { error: fieldWords });
+  if (data) return data;
+  // Nobody writes a field of it by hand: the first that is wrong is enough, without what to write there.
+  const [wrong = ''] = wrongFields(error);
+  const reason = text.trim() === '' ? 'it is empty' : (wrong.split('. ', 1)[0] ?? '');
+  throw new CommandError(
+    'RUN_INVALID',
+    `${file} is no result of bench: ${sentence(reason)} Write one with bench FILE --json > ${file}.`,
+  );
 }
 
-/** The first field that is wrong, or what a parser of JSON says. */
-function reasonOf(cause: unknown): string {
-  if (!(cause instanceof z.ZodError)) return explain(cause);
-  const { path = [], message = '' } = cause.issues[0] ?? {};
-  return path.length > 0 ? `${path.join('.')}: ${message}` : message;
+/** The text itself if it is no JSON: the schema then says that it is no object. */
+function jsonOf(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return text.length > SHOWN ? `${text.slice(0, SHOWN)}...` : text;
+  }
 }

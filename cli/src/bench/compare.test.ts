@@ -4,7 +4,9 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type StubContainer, sagemakerTfs, startStub } from '../batch/test-support.ts';
 import { summarize } from '../output/latency.ts';
-import type { BenchRun } from './bench-run.ts';
+import { styleOf } from '../output/style.ts';
+import { comparisonLines } from '../terminal/comparison-lines.ts';
+import { type BenchRun, readBenchRun } from './bench-run.ts';
 import { compareRuns, differencesOf } from './compare.ts';
 import { uniform } from './random.ts';
 import { ratioOf } from './ratio.ts';
@@ -196,6 +198,22 @@ test('what differs besides the times', () => {
   ]);
 });
 
+test.each([80, 40])('what is shown fits %i columns, and nothing is cut', (width) => {
+  const of = (seed: number, scale: number) => {
+    const [own] = runOf(series(seed, 100, scale)).results;
+    const results = ['grpc', 'rest'].map((transport) => ({ ...own, transport }));
+    return runOf([1], { results: results as unknown as BenchRun['results'] });
+  };
+  const [before, after] = [[of(1, 2_000)], [of(2, 90_000)]];
+  const other = { what: 'machine', before: 'a'.repeat(100), after: 'b' };
+  const style = styleOf({ isTTY: false, columns: width } as NodeJS.WriteStream);
+  const lines = comparisonLines(compareRuns(before, after), [other], 1, style);
+  expect(Math.max(...lines.map((line) => line.length))).toBeLessThanOrEqual(width);
+  const text = lines.join(' ').replace(/\s+/g, ' ');
+  expect(text).toMatch(/^grpc, .* slower .* rest, .* slower .*A1,A2,A3 B1,B2,B3\.$/);
+  expect(text).not.toContain('…');
+});
+
 describe('bench --compare', () => {
   let work: string;
   let stub: StubContainer;
@@ -225,7 +243,7 @@ describe('bench --compare', () => {
     );
     const { stdout, exitCode } = await sagemakerTfs(['bench', '--compare', before, after]);
     expect(exitCode).toBe(0);
-    expect(stdout).toMatch(/P95 ms .* 1\.00 .* no difference beyond noise/);
+    expect(stdout).toMatch(/P95 .* 1\.00 .* no difference beyond noise/);
     expect(stdout).toContain('The machines differ');
     const several = [[before, after, before].join(), [before, before, before].join()];
     const runs = await sagemakerTfs(['bench', '--compare', ...several]);
@@ -252,11 +270,26 @@ describe('bench --compare', () => {
     });
   });
 
-  test.each(['[]', '{"results": []}', 'not json', '{"date": 1}'])('refuses %s', async (text) => {
+  test.each([
+    ['[]', 'a list is not an object'],
+    ['{"results": []}', 'date: missing'],
+    ['', 'it is empty'],
+    ['not json', "'not json' is not an object"],
+    ['{"date": 1}', 'date: 1 is not a text'],
+    [
+      JSON.stringify(runOf([1], { results: [] as never })),
+      'results: it has to have at least 1 entry',
+    ],
+    [
+      JSON.stringify(runOf([1])).slice(0, 200),
+      `'{"date":"2026-01-02T03:04:05.000Z","mach...' is not an object`,
+    ],
+  ])('refuses %s: which file, what is wrong, what to do', async (text, says) => {
     const file = join(work, 'other.json');
     await writeFile(file, text);
-    const { exitCode, stderr } = await sagemakerTfs(['bench', '--compare', file, file]);
-    expect(exitCode).toBe(1);
-    expect(stderr).toContain('is no result of bench');
+    await expect(readBenchRun(file)).rejects.toMatchObject({
+      code: 'RUN_INVALID',
+      message: `${file} is no result of bench: ${says}. Write one with bench FILE --json > ${file}.`,
+    });
   });
 });

@@ -175,7 +175,9 @@ describe('the command', () => {
     expect(batch.costs.instances / batch.hours).toBeCloseTo(9);
     expect((await run(...args)).stdout).toContain('PRICE_UNKNOWN');
     await writeFile(file, '{"instanceHour": "cheap"}');
-    expect((await run(...args)).stdout).toContain('PRICES_INVALID');
+    const wrong = (await run(...args)).stdout;
+    expect(wrong).toContain('PRICES_INVALID');
+    expect(wrong).toContain("instanceHour: 'cheap' is not an object");
   });
 
   test('asks the Price List API, each way under its own usage type', async () => {

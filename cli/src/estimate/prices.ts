@@ -1,5 +1,6 @@
 /** On-demand prices: the project's dated file, or one of the user's in the same form. */
 import { readFile } from 'node:fs/promises';
+import { fieldWords, wrongFields } from '@sagemaker-tfs/manifest';
 import * as z from 'zod';
 import shipped from '../../../prices/us-east-1.json' with { type: 'json' };
 import { CommandError } from '../errors.ts';
@@ -41,9 +42,9 @@ export type Prices = z.output<typeof schema>;
 export async function readPrices(file?: string): Promise<Prices> {
   if (file === undefined) return schema.parse(shipped);
   try {
-    return schema.parse(JSON.parse(await readFile(file, 'utf8')));
+    return schema.parse(JSON.parse(await readFile(file, 'utf8')), { error: fieldWords });
   } catch (cause) {
-    const reason = cause instanceof z.ZodError ? new Error(z.prettifyError(cause)) : cause;
+    const reason = cause instanceof z.ZodError ? new Error(wrongFields(cause).join('\n  ')) : cause;
     throw new CommandError(
       'PRICES_INVALID',
       `${file} is not a price file. Write it like prices/us-east-1.json.`,

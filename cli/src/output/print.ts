@@ -1,5 +1,6 @@
 /** Results go to stdout: a text for people or one JSON document for programs. */
 import Table from 'cli-table3';
+import { columns } from './columns.ts';
 import { printableJson, printableLines } from './printable.ts';
 import { type Style, styleOf } from './style.ts';
 
@@ -19,11 +20,17 @@ export function printStyled(lines: (style: Style) => readonly string[]): void {
   process.stdout.write(`${lines(styleOf(process.stdout)).join('\n')}\n`);
 }
 
-/** A table without colors, numbers to the right. */
+/** {@link columns} that fit a terminal; elsewhere a table with borders, numbers to the right. Every column has a head. */
 export function table(
   head: readonly string[],
   rows: readonly (readonly (string | number)[])[],
 ): string {
+  const cells = rows.map((row) => row.map(String));
+  if (process.stdout.isTTY) {
+    return columns([head, ...cells], styleOf(process.stdout).width)
+      .flat()
+      .join('\n');
+  }
   const grid = new Table({
     head: [...head],
     style: { head: [], border: [], compact: true },
@@ -31,7 +38,7 @@ export function table(
       rows.every((row) => typeof row[column] === 'number') ? 'right' : 'left',
     ),
   });
-  for (const row of rows) grid.push(row.map(String));
+  for (const row of cells) grid.push(row);
   return grid.toString();
 }
 

@@ -1,5 +1,5 @@
 /** Color and width for people in a terminal; none of it where output goes elsewhere. */
-
+import { stripVTControlCharacters } from 'node:util';
 import { redraws } from '@sagemaker-tfs/libtensorflow/progress';
 import { printable } from './printable.ts';
 
@@ -27,7 +27,10 @@ export function styleOf(stream: NodeJS.WriteStream, environment = process.env): 
   return { good: marked('32'), bad: marked('31'), quiet: marked('2'), strong: marked('1'), width };
 }
 
-/** The text in at most `width` columns, {@link printable}, its end replaced by … where it is longer. */
+/**
+ * The text in at most `width` columns, {@link printable}, its end replaced by … where it is longer. For a line that is drawn
+ * over, and for a glance at data: a reason or advice is {@link wrapped}.
+ */
 export function fitted(text: string, width: number): string {
   const shown = printable(text);
   const characters = Array.from(shown);
@@ -36,31 +39,61 @@ export function fitted(text: string, width: number): string {
     : `${characters.slice(0, Math.max(0, width - 1)).join('')}…`;
 }
 
-/** Parts with ` · ` between them on as few lines as they take; only what is longer than a line is {@link fitted}. */
+/** Parts with ` · ` between them on as few lines as they take; what is longer than a line is {@link wrapped}. */
 export function flowed(parts: readonly string[], width: number): string[] {
   const lines: string[] = [];
-  for (const part of parts.map((text) => fitted(text, width))) {
+  for (const part of parts) {
     const last = lines.pop();
-    const joined = `${last} · ${part}`;
-    if (last === undefined) lines.push(part);
-    else if (Array.from(joined).length <= width) lines.push(joined);
-    else lines.push(last, part);
+    const joined = last === undefined ? printable(part) : `${last} · ${printable(part)}`;
+    if (lengthOf(joined) <= width) lines.push(joined);
+    else lines.push(...(last === undefined ? [] : [last]), ...wrapped(part, width));
   }
   return lines;
 }
 
-/** The text in lines of at most `width` columns, broken between words where they fit. */
+/** The text, {@link printable}, in lines of at most `width` columns, broken between words where they fit: nothing is cut. */
 export function wrapped(text: string, width: number): string[] {
-  const result = [''];
-  const pieces = text
-    .split(' ')
-    .flatMap((word) => word.match(new RegExp(`.{1,${width}}`, 'gu')) ?? []);
-  for (const word of pieces) {
-    const last = result.at(-1) as string;
-    if (last && last.length + 1 + word.length > width) result.push(word);
-    else result[result.length - 1] = last ? `${last} ${word}` : word;
+  const lines: string[] = [];
+  for (const [piece] of printable(text).matchAll(/ *[^ ]+/g)) {
+    const last = lines.pop() ?? '';
+    if (lengthOf(last + piece) <= width) lines.push(last + piece);
+    else {
+      const parts = piece.trimStart().match(new RegExp(`.{1,${Math.max(1, width)}}`, 'gu')) ?? [];
+      lines.push(...(last === '' ? [] : [last]), ...parts);
+    }
   }
-  return result;
+  return lines.length > 0 ? lines : [''];
+}
+
+/** Columns that a text of several lines needs behind something, or it begins below. */
+const MIN_COLUMNS = 20;
+const BELOW = '    ';
+
+/** The text {@link wrapped} behind `start`, which may have colors; its other lines begin where the first one does. */
+export function behind(start: string, text: string, width: number): string[] {
+  const indent = lengthOf(stripVTControlCharacters(start));
+  const isShort = lengthOf(text) <= width - indent;
+  if (indent > 0 && width - indent < MIN_COLUMNS && !isShort) {
+    const below = wrapped(text, width - BELOW.length).map((line) => BELOW + line);
+    return start.trim() === '' ? below : [start.trimEnd(), ...below];
+  }
+  const [first = '', ...rest] = wrapped(text, width - indent);
+  return [start + first, ...rest.map((line) => ' '.repeat(indent) + line)];
+}
+
+/** Its indentation and, if two spaces follow, its first word. */
+const LINE_START = /^ *(?:\S+ {2,})?/;
+
+/** A line that has an indentation, and perhaps a name, {@link behind} these; as it is if it fits. */
+export function wrappedLine(line: string, width: number): string[] {
+  if (lengthOf(line) <= width) return [printable(line)];
+  const [start = ''] = LINE_START.exec(line) ?? [];
+  return behind(printable(start), line.slice(start.length), width);
+}
+
+/** Columns of a text without colors. */
+export function lengthOf(text: string): number {
+  return Array.from(text).length;
 }
 
 /** `1 kB`, `0.3 kB`, `12 MB`: two digits are enough to compare. */

@@ -1,5 +1,5 @@
 /** Samples as `package` and `verify` take them: a path, or JSON of a path and what is sent with it. */
-import { unknownFields } from '@sagemaker-tfs/manifest';
+import { fieldWords, wrongFields } from '@sagemaker-tfs/manifest';
 import type { SampleSource } from '@sagemaker-tfs/model-packaging';
 import * as z from 'zod';
 import { usageError } from '../errors.ts';
@@ -17,13 +17,12 @@ export function sampleSources(values: readonly string[] | undefined): SampleSour
 }
 
 function fromJson(text: string): SampleSource {
-  const { data, error } = sampleSchema.safeParse(jsonOf(text), { error: unknownFields });
+  const { data, error } = sampleSchema.safeParse(jsonOf(text), { error: fieldWords });
   if (data) {
     const given = Object.entries(data).filter(([, value]) => value !== undefined);
     return { ...Object.fromEntries(given), file: data.file };
   }
-  const [issue] = error.issues;
-  const fault = [...(issue?.path ?? []), issue?.message].join(': ');
+  const [fault] = wrongFields(error);
   throw usageError(
     `--sample ${text}: ${fault}. Give a path, or JSON such as {"file":"body.bin","contentType":"text/csv"}.`,
   );

@@ -75,8 +75,25 @@ test.each([20, 40, 80, 200])('no line is wider than %i columns', (width) => {
   for (const answer of answers) {
     const shown = lines(answer, width);
     expect(Math.max(...shown.map((line) => Array.from(line).length))).toBeLessThanOrEqual(width);
-    expect(shown.length).toBeLessThan(30);
+    expect(shown.length).toBeLessThan(70);
   }
+});
+
+test('in 40 columns names, facts and values are whole', () => {
+  const label = 'a label of many words that is longer than its column';
+  const boxes = [[{ box: [0, 0, 0.5, 1], score: 0.5, class: 1, label }]];
+  const values = Array.from({ length: 8 }, (_, at) => 1234.5 + at);
+  const shown = [
+    ...lines(answerOf({ predictions: boxes }), 40),
+    ...lines(answerOf({ outputs: { probabilities: values, b: ['c'] } }), 40),
+    ...lines(answerOf(`${'word '.repeat(20)}\n`, 'text/plain'), 40),
+  ];
+  const text = shown.join(' ').replace(/\s+/g, ' ');
+  expect(text).toContain('a label of many words 50.0 % 0.000,0.000 to 0.500,1.000 that is longer');
+  expect(text).toContain('corners: top,left to bottom,right, as shares of the picture');
+  expect(text.match(/5\.23 ms/g)).toHaveLength(3);
+  expect(text).toMatch(/probabilities numbers \[8\](?: 12\d\d)+ …/);
+  expect(text.match(/\bword\b/g)).toHaveLength(20);
 });
 
 test('nothing in an answer moves the cursor, colors the screen or turns text round', () => {

@@ -1,8 +1,8 @@
 /** What `bench` shows to people: a row for each transport. */
 import type { TransportResult } from '../bench/bench-run.ts';
+import { columns } from '../output/columns.ts';
 import { ms } from '../output/print.ts';
 import { type Style, shortBytes } from '../output/style.ts';
-import { columns } from './columns.ts';
 
 /** @param requests over each transport @param inFlight at a time */
 export function benchLines(

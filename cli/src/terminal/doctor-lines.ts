@@ -1,13 +1,13 @@
 /** What `doctor` shows to people: findings by what they are for, each with its fix. */
+import type { AccountFinding } from '../account/finding.ts';
 import type { MachineFinding } from '../doctor/finding.ts';
-import { printable } from '../output/printable.ts';
-import { type Style, wrapped } from '../output/style.ts';
+import { behind, type Style } from '../output/style.ts';
 
 const GROUPS = ['Serve', 'Package', 'Deploy'] as const;
 
 /** Lines for each group, broken between words: nothing is cut. */
 export function doctorLines(findings: readonly MachineFinding[], style: Style): string[] {
-  const widest = Math.max(...findings.map(({ what }) => what.length));
+  const widest = widestOf(findings);
   return GROUPS.flatMap((group, at) => {
     const own = findings.filter((finding) => finding.group === group);
     const title = `${style.strong(group)}${own.every(({ ok }) => ok) ? '  ready' : ''}`;
@@ -15,13 +15,24 @@ export function doctorLines(findings: readonly MachineFinding[], style: Style): 
   });
 }
 
-function lines({ what, ok, needed, detail, fix }: MachineFinding, widest: number, style: Style) {
+/** Findings about an account. */
+export function findingLines(findings: readonly AccountFinding[], style: Style): string[] {
+  const widest = widestOf(findings);
+  return findings.flatMap((one) => lines({ ...one, needed: true }, widest, style));
+}
+
+const widestOf = (findings: readonly AccountFinding[]) =>
+  Math.max(...findings.map(({ what }) => what.length));
+
+function lines(
+  { what, ok, needed, detail, fix }: Omit<MachineFinding, 'group'>,
+  widest: number,
+  style: Style,
+) {
   const mark = ok ? style.good('✓') : needed ? style.bad('✗') : style.quiet('-');
-  const room = Math.max(20, style.width - widest - 6);
-  const [first = '', ...rest] = [
-    ...wrapped(printable(detail), room),
-    ...(ok || !fix ? [] : wrapped(printable(`→ ${fix}`), room)),
+  const start = `  ${mark} ${what.padEnd(widest)}  `;
+  return [
+    ...behind(start, detail, style.width),
+    ...(ok || !fix ? [] : behind(' '.repeat(widest + 6), `→ ${fix}`, style.width)),
   ];
-  const indent = ' '.repeat(widest + 6);
-  return [`  ${mark} ${what.padEnd(widest)}  ${first}`, ...rest.map((line) => indent + line)];
 }

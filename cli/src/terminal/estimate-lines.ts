@@ -1,10 +1,10 @@
 /** What `estimate` shows to people: a row for each way, below the instances that it is for. */
 import { COST_HEADS, costColumns, instancesOf, type PricedWay } from '../estimate/basis.ts';
 import { CHANGES } from '../estimate/sensitivity.ts';
+import { columns } from '../output/columns.ts';
 import { printable } from '../output/printable.ts';
 import type { Style } from '../output/style.ts';
 import { usd } from '../output/usd.ts';
-import { columns } from './columns.ts';
 
 const HEAD = ['way', 'hours', 'jobs', ...COST_HEADS, 'total', 'a million'];
 const IF_HEAD = ['total if', ...CHANGES.map(({ text }) => text)];

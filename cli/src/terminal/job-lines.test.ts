@@ -15,7 +15,7 @@ test('all is done: one line', () => {
   ]);
 });
 
-test('the most frequent reason comes first, keys are counted, nothing is wider than there is room', () => {
+test('the most frequent reason comes first, keys are counted, nothing is cut or wider than there is room', () => {
   const failures = [
     failure('once', 'the runtime ended'),
     ...['a', 'b', 'c', 'd'].map((key) => failure(key, `${'long '.repeat(30)}\nmore`, 400)),
@@ -23,11 +23,16 @@ test('the most frequent reason comes first, keys are counted, nothing is wider t
   const result = { ...RESULT, failed: 5, missing: 5, inputs: 9, failures };
   const lines = jobLines(result, [], STYLE);
   expect(lines.slice(2)).toEqual([
-    expect.stringMatching(/^ {2}4 × 400: long long .*…$/),
+    `  4 × 400:${' long'.repeat(10)}`,
+    `     ${' long'.repeat(11)}`,
+    `     ${' long'.repeat(9)}`,
     '      a, b, c and 1 more',
     '  1 × the runtime ended',
     '      once',
   ]);
+  const narrow = jobLines(result, [], { ...STYLE, width: 40 });
+  expect(narrow.join(' ').match(/long/g)).toHaveLength(30);
+  expect(Math.max(...narrow.map((line) => line.length))).toBeLessThanOrEqual(40);
   expect(Math.max(...lines.map((line) => line.length))).toBeLessThanOrEqual(60);
 });
 

@@ -4,7 +4,7 @@ import type { InputFailure } from '../batch/local/completeness.ts';
 import { byReason, retryCommand } from '../batch/local/failures.ts';
 import { rateText } from '../batch/rate.ts';
 import { printable } from '../output/printable.ts';
-import { fitted, type Style } from '../output/style.ts';
+import { behind, flowed, type Style } from '../output/style.ts';
 
 /** Reasons, and keys of each, that are shown. */
 const SHOWN = { reasons: 10, keys: 3 };
@@ -20,8 +20,10 @@ export function jobLines(result: JobResult, words: readonly string[], style: Sty
     ...(done > 0 ? [rateText(done / seconds)] : []),
   ];
   const mark = missing > 0 ? style.bad('✗') : style.good('✓');
+  const [first = '', ...rest] = flowed(facts, style.width - 2);
   return [
-    `${mark} ${fitted(facts.join(' · '), style.width - 2)}`,
+    `${mark} ${first}`,
+    ...rest.map((line) => `  ${line}`),
     ...repeated(result, style),
     ...failureLines(result.failures, style),
     ...(result.redriveManifest ? ['', retryLine(words, result.redriveManifest)] : []),
@@ -31,7 +33,7 @@ export function jobLines(result: JobResult, words: readonly string[], style: Sty
 function repeated({ duplicates }: JobResult, style: Style): string[] {
   if (duplicates.length === 0) return [];
   const text = `the manifest repeats ${duplicates.length} keys, each done once: ${duplicates[0]}`;
-  return [`  ${fitted(text, style.width - 2)}`];
+  return behind('  ', text, style.width);
 }
 
 /** The most frequent reasons first, each with some of its inputs. */
@@ -41,8 +43,8 @@ function failureLines(failures: readonly InputFailure[], style: Style): string[]
     const keys = all.slice(0, SHOWN.keys).map(({ key }) => key);
     const more = all.length > keys.length ? ` and ${all.length - keys.length} more` : '';
     return [
-      `  ${style.bad(String(all.length))} × ${fitted(reason, style.width - 5 - String(all.length).length)}`,
-      `      ${style.quiet(fitted(keys.join(', ') + more, style.width - 6))}`,
+      ...behind(`  ${style.bad(String(all.length))} × `, reason, style.width),
+      ...behind('      ', keys.join(', ') + more, style.width).map(style.quiet),
     ];
   });
   const rest = sorted.length - SHOWN.reasons;

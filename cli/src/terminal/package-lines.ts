@@ -10,15 +10,17 @@ import {
 import { shellWord } from '@sagemaker-tfs/model-packaging/shell-word';
 import { commandName } from '../output/command-name.ts';
 import { printable } from '../output/printable.ts';
-import { fitted, type Style, shortBytes, wrapped } from '../output/style.ts';
+import { behind, flowed, type Style, shortBytes } from '../output/style.ts';
 
 /** Columns of a step's name. */
 const STEP = 9;
 
 /** A ticked step. */
-function step(name: string, facts: readonly string[], style: Style, isDone = true): string {
-  const mark = isDone ? style.good('✓') : style.bad('✗');
-  return `${mark} ${fitted(`${name.padEnd(STEP)} ${facts.join(' · ')}`, style.width - 2)}`;
+function step(name: string, facts: readonly string[], style: Style, isDone = true): string[] {
+  const start = `${isDone ? style.good('✓') : style.bad('✗')} ${name.padEnd(STEP)} `;
+  return flowed(facts, style.width - STEP - 3).flatMap((line, at) =>
+    behind(at === 0 ? start : ' '.repeat(STEP + 3), line, style.width),
+  );
 }
 
 /** The archive, what was tried, and what to do with it. */
@@ -30,7 +32,7 @@ export function packageLines(
   const { bytes, sha256, fingerprint, unchanged } = packaged;
   const path = near(packaged.path);
   return [
-    step(unchanged ? 'unchanged' : 'packed', [path, shortBytes(bytes)], style),
+    ...step(unchanged ? 'unchanged' : 'packed', [path, shortBytes(bytes)], style),
     ...triedLines(verification, style),
     '',
     // To copy, so never cut.
@@ -48,7 +50,7 @@ export function folderLines(
   style: Style,
 ): string[] {
   return [
-    step('written', [near(directory)], style),
+    ...step('written', [near(directory)], style),
     ...triedLines(verification, style),
     ...(fingerprint ? ['', printable(`  fingerprint  ${fingerprint}`)] : []),
   ];
@@ -66,30 +68,30 @@ function near(path: string): string {
 }
 
 function triedLines(report: VerifyReport | undefined, style: Style): string[] {
-  if (!report) return [step('verified', ['no'], style, false)];
+  if (!report) return step('verified', ['no'], style, false);
   const { versions, requests } = report;
   const signatures = versions.flatMap((version) => version.signatures);
   const ran = signatures.filter(({ firstMs }) => firstMs !== undefined);
   const answered = requests.filter(({ status }) => status < 400);
   const [first] = answered;
   const times = ran.length === 1 && ran[0]?.medianMs ? [`median ${formatMs(ran[0].medianMs)}`] : [];
-  const text = (of: string) => wrapped(printable(of), style.width - 2).map((line) => `  ${line}`);
+  const text = (of: string) => behind('  ', of, style.width);
   const notes = [
     ...signatures.filter(({ note }) => note).map(({ signature, note }) => `${signature}: ${note}`),
     ...requests.map(({ note }) => note),
     ...untried(report),
   ].filter(Boolean);
   return [
-    ...versions.map(({ model, version, loadMs }) =>
+    ...versions.flatMap(({ model, version, loadMs }) =>
       step('loaded', [`${model} v${version}`, formatMs(loadMs)], style),
     ),
-    step(
+    ...step(
       'ran',
       [of(ran, signatures, 'signature'), ...times],
       style,
       ran.length === signatures.length,
     ),
-    step(
+    ...step(
       'answered',
       [of(answered, requests, 'request'), ...(first ? [formatMs(first.latencyMs)] : [])],
       style,

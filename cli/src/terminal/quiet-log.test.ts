@@ -22,12 +22,16 @@ test('only warnings and errors of the runtime are shown, in words; all of it on 
   expect(log.toggle()).toBe(false);
 });
 
-test('an error is shown whole, a warning in one line', () => {
+test('errors and warnings are shown whole', () => {
   const shown: string[] = [];
   const log = quietLog(STYLE, (text) => shown.push(text));
   const msg = `version 1 does not load: ${'x'.repeat(60)} Op type not registered 'AddV9'`;
   log.take(line({ level: 'error', msg }) + line({ level: 'warn', msg }));
-  expect(shown).toEqual([`✗ ${msg}`, fitted(`! ${msg}`, 40)]);
+  expect(shown).toHaveLength(2);
+  for (const text of shown) {
+    expect(text.replace(/\n {2}/g, ' ')).toMatch(/^[✗!] version .*Op type not registered 'AddV9'$/);
+    for (const row of text.split('\n')) expect(row.length).toBeLessThanOrEqual(40);
+  }
 });
 
 test('the hint at the raw log comes once, and not to those who have seen it', () => {

@@ -1,6 +1,5 @@
 /** The runtime's log for people: kept, shown raw when they ask, and otherwise only what warns of something. */
-import { printable } from '../output/printable.ts';
-import { fitted, type Style } from '../output/style.ts';
+import { behind, type Style } from '../output/style.ts';
 
 /** Lines that `l` shows of what was before. */
 const KEPT = 200;
@@ -59,9 +58,8 @@ function warningOf(line: string, style: Style): string | undefined {
   if (source === MODEL_SERVER && level === 'warn') return undefined;
   const parts = [msg, err?.message].filter((part) => typeof part === 'string' && part !== '');
   const message = parts.join(': ').split('\n')[0] ?? '';
-  if (level === 'warn') return `${style.strong('!')} ${fitted(message, style.width - 2)}`;
-  // Whole: its end may be the reason.
-  return `${style.bad('✗')} ${printable(message)}`;
+  const mark = level === 'warn' ? style.strong('!') : style.bad('✗');
+  return behind(`${mark} `, message, style.width).join('\n');
 }
 
 interface LogEntry {

@@ -53,7 +53,8 @@ test('how long the start took is never cut, however long the versions are', () =
     Array.from({ length: 20 }, (_, at) => String(1738108800 + at)),
     40,
   );
-  expect(many[0]).toMatch(/^✓ m v1738108800, .*…$/);
+  expect(many[0]).toBe('✓ m v1738108800, v1738108801,');
+  expect(many.join(' ')).toContain('v1738108819');
   expect(many.at(-1)).toContain('ready in 0.9 s');
   expect(Math.max(...many.map((line) => line.length))).toBeLessThanOrEqual(40);
 });
@@ -104,11 +105,11 @@ describe('in a terminal of 40 columns', () => {
   test('an error is whole', () => {
     const error = { code: 'BAD_IMAGE', message: 'not an image: send JPEG, PNG or WebP' };
     const failed = { ...exchange, status: 400, error } as Parameters<typeof exchangeLine>[0];
-    expect(exchangeLine(failed, styled(40))).toContain(
-      'BAD_IMAGE   not an image: send JPEG, PNG or WebP',
-    );
+    expect(exchangeLine(failed, styled(40)).split('\n').slice(1)).toEqual([
+      '    not an image: send JPEG, PNG or WebP',
+    ]);
   });
-  test('in 80 columns it takes up to three lines, below its own beginning', () => {
+  test('in 80 columns it takes as many lines as it has, below its own beginning', () => {
     const of = (message: string) => {
       const error = { code: 'BAD_IMAGE', message };
       const failed = { ...exchange, status: 400, error } as Parameters<typeof exchangeLine>[0];
@@ -122,8 +123,7 @@ describe('in a terminal of 40 columns', () => {
       '            Send JPEG, PNG, WebP, GIF or TIFF.',
     ]);
     const long = of('word '.repeat(100));
-    expect(long).toHaveLength(3);
     for (const line of [...lines, ...long]) expect(line.length).toBeLessThanOrEqual(80);
-    expect(long.at(-1)).toMatch(/…$/);
+    expect(long.join(' ').match(/word/g)).toHaveLength(100);
   });
 });

@@ -12,7 +12,7 @@ import {
 } from '@sagemaker-tfs/model-packaging';
 import { ms } from '../output/print.ts';
 import { printable } from '../output/printable.ts';
-import { fitted, flowed, type Style, shortBytes, wrapped } from '../output/style.ts';
+import { behind, flowed, type Style, shortBytes, wrappedLine } from '../output/style.ts';
 import type { Exchange } from '../playground/exchange.ts';
 import type { RunningRuntime } from '../serving/runtime-process.ts';
 
@@ -52,7 +52,7 @@ export function readyLines(
           ...signatureText(key, signature, signatures.length),
           ...pictureLines(key, signature, manifest),
         ])
-        .map((line) => fitted(line, style.width)),
+        .flatMap((line) => wrappedLine(line, style.width)),
     ];
   });
 }
@@ -72,44 +72,27 @@ function pictureLines(
   return isRaw ? [line, '       Trained on 0 to 1 or others? See package --preprocess.'] : [line];
 }
 
-/** Columns that a request's type, sizes and time take; with fewer the type is left out, and an error wraps. */
-const NARROW = 50;
-
-/** Of `14:02:11  200  `. */
-const HEAD_COLUMNS = 15;
-/** Lines that an error has in a wide terminal: what to do is said last. */
-const MAX_ERROR_LINES = 3;
+/** Columns that a request's type, sizes and time take; with fewer the type is left out. */
+const NARROW = 65;
 const CODE_COLUMNS = 10;
 
-/** `14:02:11  200  image/jpeg  1 kB→0.3 kB  5.2 ms`, or an error with its code and message, over several lines. */
+/** `14:02:11  200  image/jpeg  1 kB→0.3 kB  5.2 ms`, or an error with its code and whole message: what to do is said last. */
 export function exchangeLine(exchange: Exchange, style: Style): string {
   const { at, status, contentType, requestBytes, responseBytes, milliseconds, error } = exchange;
   const time = at.toTimeString().slice(0, 8);
-  const room = style.width - HEAD_COLUMNS;
-  const isNarrow = room < NARROW;
-  const rest = error
-    ? errorText(error.code || exchange.path, error.message, isNarrow ? undefined : room)
-    : [
-        ...(isNarrow
-          ? []
-          : [(contentType.split(';', 1)[0] || `${exchange.method} ${exchange.path}`).padEnd(22)]),
-        `${shortBytes(requestBytes)}→${shortBytes(responseBytes)}`.padEnd(isNarrow ? 0 : 16),
-        `${ms(milliseconds)} ms`,
-      ].join('  ');
+  const isNarrow = style.width < NARROW;
   const mark = status >= 400 ? style.bad : style.good;
-  return `${style.quiet(time)}  ${mark(String(status))}  ${error ? rest : fitted(rest, room)}`;
-}
-
-/** @param room columns of a wide terminal; a narrow one wraps by itself */
-function errorText(code: string, message: string, room: number | undefined): string {
-  const start = `${printable(code).padEnd(CODE_COLUMNS)}  `;
-  const text = printable(message.split('\n')[0] ?? '');
-  if (room === undefined) return start + text;
-  const width = Math.max(NARROW / 2, room - start.length);
-  const lines = wrapped(text, width);
-  const shown = lines.slice(0, MAX_ERROR_LINES - 1);
-  const rest = lines.slice(MAX_ERROR_LINES - 1).join(' ');
-  if (rest !== '') shown.push(fitted(rest, width));
-  const indent = ' '.repeat(HEAD_COLUMNS + start.length);
-  return start + shown.join(`\n${indent}`);
+  const start = `${style.quiet(time)}  ${mark(String(status))}  `;
+  if (error) {
+    const code = `${printable(error.code || exchange.path).padEnd(CODE_COLUMNS)}  `;
+    return behind(start + code, error.message.split('\n')[0] ?? '', style.width).join('\n');
+  }
+  const facts = [
+    ...(isNarrow
+      ? []
+      : [(contentType.split(';', 1)[0] || `${exchange.method} ${exchange.path}`).padEnd(22)]),
+    `${shortBytes(requestBytes)}→${shortBytes(responseBytes)}`.padEnd(isNarrow ? 0 : 16),
+    `${ms(milliseconds)} ms`,
+  ].join('  ');
+  return behind(start, facts, style.width).join('\n');
 }

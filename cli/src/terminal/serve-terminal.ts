@@ -3,8 +3,7 @@ import { relative } from 'node:path';
 import { CommandError, explain } from '../errors.ts';
 import { onInterrupt } from '../interrupt.ts';
 import { commandName } from '../output/command-name.ts';
-import { printable } from '../output/printable.ts';
-import { fitted, styleOf } from '../output/style.ts';
+import { behind, styleOf } from '../output/style.ts';
 import {
   type ServeSession,
   type SessionOptions,
@@ -92,7 +91,9 @@ async function introduce(
   write('');
   if (playground) write(`  Playground  ${style.strong(`${session.url}/`)}`);
   write(`  Try         ${commandName()} invoke FILE${at}`);
-  if (handler && watch) write(fitted(`  Watching    ${relative('', handler)}`, style.width));
+  if (handler && watch) {
+    for (const line of behind('  Watching    ', relative('', handler), style.width)) write(line);
+  }
   if (process.stdin.isTTY) write(style.quiet('  l raw logs · r reload · q quit'));
   write('');
 }
@@ -113,9 +114,8 @@ function trying(session: ServeSession, source: string, signal: AbortSignal, writ
     const { url } = session.runtime();
     for (const { what, answers } of await trySignatures({ directory, url, signal: ours, nameOf })) {
       if (ours.aborted) return;
-      // Whole: what came of it is at the end.
-      const line = printable(what);
-      write(answers ? style.quiet(`  ${line}`) : `${style.strong('!')} ${line}`);
+      const lines = behind(answers ? '  ' : `${style.strong('!')} `, what, style.width);
+      for (const line of lines) write(answers ? style.quiet(line) : line);
     }
   };
   return () => {

@@ -1,11 +1,11 @@
 /** What `tune` shows to people: a row for each setting with a bar of its throughput, and the one to run with. */
+
+import { columns } from '../output/columns.ts';
 import { ms } from '../output/print.ts';
-import { printable } from '../output/printable.ts';
-import { fitted, type Style } from '../output/style.ts';
+import { behind, type Style } from '../output/style.ts';
 import { isHighestTried, NEAR_BEST, type Point } from '../tune/point.ts';
 import { serverText } from '../tune/server-text.ts';
 import { bar, roomForBars } from './bar.ts';
-import { columns } from './columns.ts';
 
 /** Columns of a bar. */
 const BAR = 14;
@@ -71,17 +71,15 @@ function columnsFor(points: readonly Point[]): Column[] {
   ];
 }
 
+const HIGHEST = 'the highest load tried; more may give more: raise --max-concurrency';
+
 function kneeLines(knee: Point, points: readonly Point[], style: Style): string[] {
   const setting = `${knee.concurrency} in flight, ${knee.batchSize} a request, ${serverText(knee.server)}`;
   const why = `the lowest P95 within ${Math.round(100 * (1 - NEAR_BEST))}% of the best throughput`;
   return [
-    // The result, so never cut.
-    `${style.good('✓')} ${printable(`run with ${setting}`)}`,
-    `  ${style.quiet(fitted(why, style.width - 2))}`,
-    ...(isHighestTried(knee, points)
-      ? ['  the highest load tried; more may give more: raise --max-concurrency'].map((line) =>
-          style.quiet(fitted(line, style.width)),
-        )
-      : []),
+    ...behind(`${style.good('✓')} `, `run with ${setting}`, style.width),
+    ...[why, ...(isHighestTried(knee, points) ? [HIGHEST] : [])].flatMap((text) =>
+      behind('  ', text, style.width).map(style.quiet),
+    ),
   ];
 }

@@ -24,8 +24,8 @@ beforeAll(() => {
 afterAll(() => rmSync(work, { recursive: true, force: true }));
 
 /** Runs a verb to its end. */
-async function shown(args: readonly string[], environment: NodeJS.ProcessEnv = {}) {
-  const terminal = startTerminal(args, environment, work);
+async function shown(args: readonly string[], environment: NodeJS.ProcessEnv = {}, width = 80) {
+  const terminal = startTerminal(args, environment, work, width);
   const status = await terminal.ended;
   return { status, text: terminal.text(), raw: terminal.raw() };
 }
@@ -120,6 +120,12 @@ test('inspect: what goes in and out, and what else there is', async () => {
   expect(
     steady((await shown(['inspect', fixtureModel('tf1_classifier').basePath])).text),
   ).toMatchSnapshot();
+  const mixed = ['inspect', fixtureModel('multi_signature').basePath];
+  const narrow = await shown(mixed, { NO_COLOR: '1' }, 40);
+  expect(widest(narrow.text)).toBeLessThanOrEqual(40);
+  const text = narrow.text.replace(/\s+/g, ' ');
+  expect(text).toContain('cannot be batched: "statistics" (output "count" is a scalar)');
+  expect(text).toContain('--write-sample FILE, --json');
 });
 
 test.each([

@@ -8,11 +8,12 @@ import {
 } from '@sagemaker-tfs/batch/settings';
 import { type Command, Option } from 'commander';
 import type { JobProgress, JobResult, LocalJob } from '../batch/local/agent.ts';
+import { reasonOf } from '../batch/local/failures.ts';
 import type { InputSource } from '../batch/local/inputs.ts';
 import { rateText } from '../batch/rate.ts';
 import { CommandError, usageError } from '../errors.ts';
 import { interrupted, onInterrupt } from '../interrupt.ts';
-import { printResult, printStyled, printText, table } from '../output/print.ts';
+import { printResult, printStyled, printText } from '../output/print.ts';
 import { progress, sayStep } from '../output/progress.ts';
 import { remark } from '../output/quiet.ts';
 import { wholeNumber } from './options.ts';
@@ -326,12 +327,6 @@ function requestsOf(options: BatchLocalOptions) {
 
 /** Failures that the summary lists before it only counts them. */
 const LISTED = 20;
-/** Characters of a reason in the summary. */
-const REASON = 160;
-
-function firstLine(message: string): string {
-  return (message.split('\n')[0] ?? '').slice(0, REASON);
-}
 
 function describeResult(result: JobResult): string {
   const { done, skipped, failed, seconds, failures, duplicates } = result;
@@ -343,10 +338,11 @@ function describeResult(result: JobResult): string {
     lines.push(`the manifest repeats ${duplicates.length} keys, each done once: ${duplicates[0]}`);
   }
   if (failures.length > 0) {
-    const rows = failures
+    // Reasons are whole, so no table: one that is long would make every row as long.
+    const listed = failures
       .slice(0, LISTED)
-      .map(({ key, status, message }) => [key, String(status ?? '-'), firstLine(message)]);
-    lines.push(table(['input', 'status', 'reason'], rows));
+      .map((failure) => `  ${failure.key}: ${reasonOf(failure)}`);
+    lines.push(...listed);
   }
   if (failures.length > LISTED) lines.push(`and ${failed - LISTED} more; --json lists them`);
   return lines.join('\n');

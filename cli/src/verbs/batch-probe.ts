@@ -80,7 +80,7 @@ async function batchProbe(options: Options): Promise<void> {
   printResult(options.json, result, () =>
     [
       table(
-        ['fact', 'assumed', 'found', ''],
+        ['fact', 'assumed', 'found', 'verdict'],
         findings.map((row) => [row.fact, row.assumed, row.found, row.differs ? 'differs' : '']),
       ),
       `${jobs.length} ${jobs.length === 1 ? 'job' : 'jobs'}, ${costUsd === undefined ? 'cost unknown' : `about $${costUsd.toFixed(2)} at prices of ${prices.asOf}`}. Runs over ${options.outputUri} read ${factsUri}.`,

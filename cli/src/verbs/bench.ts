@@ -144,7 +144,7 @@ async function compare(
   if (report) throw usageError('--compare and --report exclude each other. Give one.');
   const { readBenchRun } = await import('../bench/bench-run.ts');
   const { compareRuns, differencesOf, ENOUGH_RUNS } = await import('../bench/compare.ts');
-  const { comparisonText } = await import('../bench/comparison-text.ts');
+  const { comparisonLines } = await import('../terminal/comparison-lines.ts');
   if (
     (before.length > 1 || after.length > 1) &&
     Math.min(before.length, after.length) < ENOUGH_RUNS
@@ -164,9 +164,8 @@ async function compare(
       'the two runs have no transport in common. Run bench with the same --transport.',
     );
   }
-  printResult(json, { comparisons, differences }, () =>
-    comparisonText(comparisons, differences, before.length),
-  );
+  if (json) printResult(json, { comparisons, differences }, () => '');
+  else printStyled((style) => comparisonLines(comparisons, differences, before.length, style));
 }
 
 /** In a pipe. */

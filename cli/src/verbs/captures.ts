@@ -158,7 +158,7 @@ function driftText({ records, unreadable, features, gone, unknown }: Drift): str
     drifted ? 'drifted' : '',
   ]);
   return [
-    table(['feature', 'stability index', 'chance', 'values', ''], rows),
+    table(['feature', 'stability index', 'chance', 'values', 'verdict'], rows),
     `${records} captures, ${unreadable} bodies unreadable`,
     ...(gone.length > 0 ? [`gone: ${gone.join(', ')}`] : []),
     ...(unknown.length > 0 ? [`not in the baseline: ${unknown.join(', ')}`] : []),

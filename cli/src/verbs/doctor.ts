@@ -1,23 +1,18 @@
 import type { Command } from 'commander';
+import type { AccountFinding } from '../account/finding.ts';
 import { CommandError } from '../errors.ts';
 import { printResult, printStyled, table } from '../output/print.ts';
+import { printableLines } from '../output/printable.ts';
 import { whileWaiting } from '../output/progress.ts';
+import { behind } from '../output/style.ts';
 import { usd } from '../output/usd.ts';
-import { doctorLines } from '../terminal/doctor-lines.ts';
+import { doctorLines, findingLines } from '../terminal/doctor-lines.ts';
 
 interface DoctorOptions {
   readonly json?: true;
   readonly account?: true;
   readonly app: string;
   readonly prices?: string;
-}
-
-/** One thing that was looked at. */
-interface Finding {
-  readonly what: string;
-  readonly ok: boolean;
-  /** What was found, or what to do. */
-  readonly detail: string;
 }
 
 /** `doctor`: what is here for serving, packaging and deploying, and what to do where something is not. */
@@ -40,12 +35,6 @@ async function doctor(options: DoctorOptions): Promise<void> {
   else await machineDoctor(options);
 }
 
-const findingsTable = (findings: readonly Finding[]) =>
-  table(
-    ['', 'what', 'found'],
-    findings.map(({ ok, what, detail }) => [ok ? 'ok' : '--', what, detail]),
-  );
-
 /** @throws CommandError ACCOUNT_NOT_READY */
 async function accountDoctor({ app, prices, json }: DoctorOptions): Promise<void> {
   const { readAssembly } = await import('../account/assembly.ts');
@@ -55,7 +44,7 @@ async function accountDoctor({ app, prices, json }: DoctorOptions): Promise<void
   const stacks = await readAssembly(app);
   const known = await readPrices(prices);
   const regions = [...new Set(stacks.map(({ region }) => region))];
-  const findings: Finding[] = [];
+  const findings: AccountFinding[] = [];
   for (const region of regions) {
     const ofRegion = stacks.filter((stack) => stack.region === region);
     const found = await whileWaiting('Asking AWS', () => checkAccount(ofRegion, region));
@@ -65,21 +54,25 @@ async function accountDoctor({ app, prices, json }: DoctorOptions): Promise<void
   const plan = planOf(stacks, known);
   const origin = originOf(known, regions);
   const price = (value: number | undefined) => (value === undefined ? '?' : usd(value));
-  printResult(json, { findings, plan, prices: origin }, () =>
-    [
-      findingsTable(findings),
-      table(
-        ['stack', 'makes', 'an hour', 'while'],
-        plan.map(({ stack, makes, usdAnHour, usdWhile }) => [
-          stack,
-          makes,
-          price(usdAnHour),
-          usdWhile,
-        ]),
-      ),
-      `Prices of ${origin}. An image that the app builds is pushed by the deployment.`,
-    ].join('\n'),
-  );
+  if (json) printResult(json, { findings, plan, prices: origin }, () => '');
+  else {
+    const makes = table(
+      ['stack', 'makes', 'an hour', 'while'],
+      plan.map(({ stack, makes, usdAnHour, usdWhile }) => [
+        stack,
+        makes,
+        price(usdAnHour),
+        usdWhile,
+      ]),
+    );
+    const note = `Prices of ${origin}. An image that the app builds is pushed by the deployment.`;
+    printStyled((style) => [
+      ...findingLines(findings, style),
+      '',
+      ...printableLines(makes).split('\n'),
+      ...behind('', note, style.width),
+    ]);
+  }
   const missing = findings.filter(({ ok }) => !ok).map(({ what }) => what);
   if (missing.length === 0) return;
   throw new CommandError(

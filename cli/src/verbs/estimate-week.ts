@@ -44,7 +44,7 @@ function describe(variants: readonly VariantWeek[], origin: string, from: Date):
     known.length === variants.length ? 'In all' : 'In all, without what has no price here';
   const sum = (end: 0 | 1) => known.reduce((total, usd) => total + usd[end], 0);
   return [
-    table(['stack', 'variant', 'type', 'instance hours', 'a week', ''], rows),
+    table(['stack', 'variant', 'type', 'instance hours', 'a week', 'note'], rows),
     `${whole}: ${range([sum(0), sum(1)], dollars)} for the week from ${from.toISOString().slice(0, 10)} (UTC), with the fewest and the most instances that scaling and its schedule allow.`,
     `Prices of ${origin}. Requests, data, storage and logs come on top.`,
   ].join('\n');

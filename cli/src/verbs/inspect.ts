@@ -8,7 +8,7 @@ import { commandName } from '../output/command-name.ts';
 import { printResult, printStyled } from '../output/print.ts';
 import { sayStep } from '../output/progress.ts';
 import { remark } from '../output/quiet.ts';
-import { fitted, type Style } from '../output/style.ts';
+import { type Style, wrappedLine } from '../output/style.ts';
 import { shownNames } from '../serving/shown-name.ts';
 
 interface InspectOptions {
@@ -73,11 +73,11 @@ function titled(report: InspectReport, source: string): InspectReport {
   return { ...report, models: report.models.map((one) => ({ ...one, name: nameOf(one.name) })) };
 }
 
-/** For people in a terminal: lines that fit, and what else there is. Requests to copy are never cut. */
+/** For people in a terminal: lines that fit, and what else there is. */
 function brief(text: string, style: Style): string[] {
-  const fit = (line: string) => fitted(line, style.width);
+  const fit = (line: string) => wrappedLine(line, style.width);
   const more = '  More: --examples, --variables, --ops, --write-sample FILE, --json';
-  return [...text.split('\n').map(fit), '', style.quiet(more)];
+  return [...text.split('\n').flatMap(fit), '', ...fit(more).map(style.quiet)];
 }
 
 /**

@@ -8,6 +8,7 @@ import { createGunzip } from 'node:zlib';
 import type { S3Client } from '@aws-sdk/client-s3';
 import { parseS3Uri } from '@sagemaker-tfs/batch';
 import { isPassing, openObject } from '@sagemaker-tfs/batch/s3';
+import { fieldWords, wrongFields } from '@sagemaker-tfs/manifest';
 import { sentence } from '@sagemaker-tfs/manifest/sentence';
 import * as z from 'zod';
 import { ConstructError } from '../../errors.ts';
@@ -45,9 +46,11 @@ export async function readInventory(s3: S3Client, uri: string, bucket: string): 
       { cause },
     );
   });
-  const { success, data, error } = schema.safeParse(json);
+  const { success, data, error } = schema.safeParse(json, { error: fieldWords });
   if (!success) {
-    throw invalid(`${uri} is not the manifest.json of an S3 inventory: ${z.prettifyError(error)}`);
+    throw invalid(
+      `${uri} is not the manifest.json of an S3 inventory: ${sentence(wrongFields(error).join('; '))} Name the manifest.json of an inventory.`,
+    );
   }
   if (data.fileFormat.toUpperCase() !== 'CSV') {
     throw invalid(

@@ -19,7 +19,7 @@ export function byReason(
 }
 
 /** The status and the first line. */
-function reasonOf({ status, message }: InputFailure): string {
+export function reasonOf({ status, message }: InputFailure): string {
   const line = message.split('\n')[0] ?? '';
   return status === undefined ? line : `${status}: ${line}`;
 }

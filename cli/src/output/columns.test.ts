@@ -27,4 +27,14 @@ test('columns that are too wide become a line for each cell, and lose nothing', 
     ['way        batch', 'instances  2 x ml.g4dn.xlarge', 'a million  $1.73'],
     ['way        worker', 'instances  2 x ml.c6i.xlarge', 'a million  $0.96'],
   ]);
+  const long = [
+    ['way', 'why'],
+    ['a', 'a reason of several words that needs more than a line'],
+  ];
+  expect(columns(long, 30)[1]).toEqual([
+    'way  a',
+    'why  a reason of several words',
+    '     that needs more than a',
+    '     line',
+  ]);
 });

@@ -1,12 +1,13 @@
 /** Rows of text in columns, for people in a terminal: no borders, numbers to the right. */
-import { printable } from '../output/printable.ts';
+import { printable } from './printable.ts';
+import { behind, lengthOf } from './style.ts';
 
 /** What reads as a number: digits, perhaps with a unit behind them. */
 const NUMBER = /^-?\$?[\d.,]+( ?[%a-zA-Z$/]+)?$|^-$/;
 
 /**
  * The lines of each row; of the head first. A column is right-aligned if all its cells below the head are numbers. Where the
- * columns take more than `width`, nothing is cut off: each cell has a line of its own behind its head, and the head has none.
+ * columns take more than `width`, nothing is cut off: each cell has lines of its own behind its head, and the head has none.
  * @param rows the first is the head; a column without a head only decorates
  */
 export function columns(rows: readonly (readonly string[])[], width: number): string[][] {
@@ -16,13 +17,11 @@ export function columns(rows: readonly (readonly string[])[], width: number): st
   const widest = Math.max(...head.map(lengthOf));
   const records = body.map((row) =>
     head.flatMap((name, at) =>
-      name === '' ? [] : [printable(`${name.padEnd(widest)}  ${row[at] ?? ''}`)],
+      name === '' ? [] : behind(`${printable(name.padEnd(widest))}  `, row[at] ?? '', width),
     ),
   );
   return [[], ...records];
 }
-
-const lengthOf = (text: string) => Array.from(text).length;
 
 /** Each row as a line. */
 function side(rows: readonly (readonly string[])[]): string[] {
