@@ -6,6 +6,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { crc32 } from 'node:zlib';
 import { SageMakerRuntimeClient } from '@aws-sdk/client-sagemaker-runtime';
+import { refusal, requestProblems } from '../../test/service-models/requests.ts';
 import { serve, type TestServer } from './servers.ts';
 
 const ATTRIBUTES = 'x-amzn-sagemaker-custom-attributes';
@@ -24,6 +25,8 @@ export const asleep = new Set<string>();
 /** Starts the stand-in. */
 export function standIn(runtimeUrl: string): Promise<TestServer> {
   return serve((request, response, body) => {
+    const problems = requestProblems(request, body);
+    if (problems.length > 0) return fail(response, 400, 'ValidationError', refusal(problems));
     const [, , name, verb] = request.url?.split('/') ?? [];
     if (name !== ENDPOINT) {
       const Message = `Endpoint ${name} of account 123456789012 not found.`;

@@ -3,6 +3,7 @@ import { once } from 'node:events';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { buffer } from 'node:stream/consumers';
+import { refusal, requestProblems } from '../service-models/requests.ts';
 import type { ModelStandIn } from './model-stand-in.ts';
 import { type QueueStandIn, startQueue } from './queue-stand-in.ts';
 
@@ -59,9 +60,13 @@ async function answer(
 ): Promise<void> {
   const body = await buffer(request);
   const { url = '', headers } = request;
+  const problems = requestProblems(request, body);
   if (url === '/cloudformation-response') {
     responses.push(JSON.parse(body.toString()) as Record<string, unknown>);
     response.end();
+  } else if (problems.length > 0) {
+    response.writeHead(400, { 'content-type': 'application/json' });
+    response.end(JSON.stringify(refusal(problems)));
   } else if (await options.queue.answer(request, response, body)) {
     return;
   } else if (url.startsWith('/endpoints/')) {

@@ -7,7 +7,7 @@ type Properties = Readonly<Record<string, unknown>>;
 const MAPS = ['Parameters', 'Options', 'Tags'];
 
 /** What CloudFormation sends: members begin with a small letter. */
-function asRequest(value: unknown, isMap = false): unknown {
+export function asRequest(value: unknown, isMap = false): unknown {
   if (Array.isArray(value)) return value.map((item) => asRequest(item));
   if (typeof value !== 'object' || value === null) return value;
   const entries = Object.entries(value);

@@ -14,24 +14,70 @@ from botocore.loaders import Loader
 OPERATIONS = {
     "sagemaker": [
         "CreateModel",
+        "DescribeModel",
+        "DeleteModel",
+        "ListModels",
         "CreateEndpointConfig",
+        "DescribeEndpointConfig",
+        "DeleteEndpointConfig",
+        "ListEndpointConfigs",
         "CreateEndpoint",
         "UpdateEndpoint",
+        "DescribeEndpoint",
+        "DeleteEndpoint",
+        "ListEndpoints",
         "CreateTransformJob",
+        "DescribeTransformJob",
+        "StopTransformJob",
+        "ListTransformJobs",
         "CreateProcessingJob",
         "StopProcessingJob",
         "DescribeProcessingJob",
         "CreateModelPackage",
         "CreateModelPackageGroup",
+        "DescribeModelPackageGroup",
         "PutModelPackageGroupPolicy",
         "ListModelPackages",
         "DescribeModelPackage",
         "CreateInferenceComponent",
         "UpdateInferenceComponent",
+        "DescribeInferenceComponent",
+        "CreateInferenceRecommendationsJob",
+        "DescribeInferenceRecommendationsJob",
     ],
-    "application-autoscaling": ["RegisterScalableTarget", "PutScalingPolicy", "PutScheduledAction"],
-    "cloudwatch": ["PutMetricAlarm"],
-    "batch": ["CreateComputeEnvironment", "CreateJobQueue", "RegisterJobDefinition", "SubmitJob", "TerminateJob", "DescribeJobs", "DescribeJobDefinitions"],
+    "sagemaker-runtime": [
+        "InvokeEndpoint",
+        "InvokeEndpointAsync",
+        "InvokeEndpointWithResponseStream",
+    ],
+    "application-autoscaling": [
+        "RegisterScalableTarget",
+        "PutScalingPolicy",
+        "PutScheduledAction",
+    ],
+    "cloudwatch": ["PutMetricAlarm", "PutDashboard", "PutMetricData", "DescribeAlarms"],
+    "stepfunctions": [
+        "CreateStateMachine",
+        "ListStateMachines",
+        "StartExecution",
+        "StopExecution",
+        "DescribeExecution",
+        "GetExecutionHistory",
+    ],
+    "batch": [
+        "CreateComputeEnvironment",
+        "CreateJobQueue",
+        "RegisterJobDefinition",
+        "SubmitJob",
+        "TerminateJob",
+        "DescribeJobs",
+        "DescribeJobDefinitions",
+    ],
+    "lambda": ["Invoke"],
+    "s3": ["ListObjectsV2"],
+    "sns": ["Publish"],
+    "service-quotas": ["ListServiceQuotas", "ListAWSDefaultServiceQuotas"],
+    "ecr": ["DescribeImages", "DescribeRegistry"],
 }
 KEPT = ("type", "enum", "pattern", "min", "max", "required", "union")
 
@@ -42,6 +88,13 @@ def reference(value):
 
 def shape_of(shape):
     kept = {key: shape[key] for key in KEPT if key in shape}
+    headers = {
+        member["locationName"].lower(): name
+        for name, member in shape.get("members", {}).items()
+        if member.get("location") == "header"
+    }
+    if headers:
+        kept["headers"] = headers
     if "members" in shape:
         kept["members"] = {name: reference(member) for name, member in shape["members"].items()}
     if "member" in shape:
@@ -69,7 +122,12 @@ def extract():
         for operation in operations:
             inputs[operation] = model["operations"][operation]["input"]["shape"]
             collect(model["shapes"], inputs[operation], found)
-        services[service] = {"inputs": inputs, "shapes": dict(sorted(found.items()))}
+        target = model["metadata"].get("targetPrefix")
+        services[service] = {
+            **({"target": target} if target else {}),
+            "inputs": inputs,
+            "shapes": dict(sorted(found.items())),
+        }
     source = {"package": f"botocore {botocore.__version__}", "license": "Apache-2.0"}
     return {"source": source, "services": services}
 

@@ -1,4 +1,5 @@
 /** What AWS's service models refuse of a template. */
+import { asRequest } from './batch-resources.ts';
 import type { MatrixTemplate } from './matrix.ts';
 import { problemsOf } from './validate.ts';
 
@@ -12,6 +13,7 @@ export const OPERATIONS: Readonly<Record<string, readonly [string, string, reado
     [],
   ],
   'AWS::CloudWatch::Alarm': ['cloudwatch', 'PutMetricAlarm', ['AlarmName']],
+  'AWS::CloudWatch::Dashboard': ['cloudwatch', 'PutDashboard', ['DashboardName']],
 };
 
 /** What AWS would refuse of a resource: of its properties, by the operations that they go to. */
@@ -47,6 +49,16 @@ export function problemsOfResource({ Type, Properties }: MatrixTemplate[string])
     const { ScalingTargetId: _, ...policy } = Properties;
     const supplied = ['ServiceNamespace', 'ResourceId', 'ScalableDimension'];
     return problemsOf('application-autoscaling', 'PutScalingPolicy', policy, supplied);
+  }
+  if (Type === 'AWS::StepFunctions::StateMachine') {
+    const { DefinitionString, StateMachineName, ...rest } = Properties;
+    const request = asRequest({ ...rest, Definition: DefinitionString }) as object;
+    const name = StateMachineName ? { name: StateMachineName } : {};
+    return problemsOf('stepfunctions', 'CreateStateMachine', { ...request, ...name }, ['name']);
+  }
+  if (Type === 'AWS::SageMaker::ModelPackageGroup') {
+    const { ModelPackageGroupPolicy: _, ...group } = Properties;
+    return problemsOf('sagemaker', 'CreateModelPackageGroup', group);
   }
   const [service, operation, supplied] = OPERATIONS[Type] ?? [];
   if (Type === 'AWS::ApplicationAutoScaling::ScalableTarget') {

@@ -13,14 +13,19 @@ interface Shape {
   readonly member?: string;
   readonly key?: string;
   readonly value?: string;
+  /** Members that travel as headers, by these. */
+  readonly headers?: Readonly<Record<string, string>>;
 }
 
 interface Service {
+  /** Before the operation in `X-Amz-Target`. */
+  readonly target?: string;
   readonly inputs: Readonly<Record<string, string>>;
   readonly shapes: Readonly<Record<string, Shape>>;
 }
 
-const { services } = JSON.parse(readFileSync(join(__dirname, 'shapes.json'), 'utf8')) as {
+/** The services by their names. */
+export const { services } = JSON.parse(readFileSync(join(__dirname, 'shapes.json'), 'utf8')) as {
   services: Readonly<Record<string, Service>>;
 };
 
@@ -100,6 +105,7 @@ function range({ min, max }: Shape, size: number, path: string): string[] {
 }
 
 function scalar(rule: Shape, value: unknown, path: string): string[] {
+  if (rule.type === 'blob' || rule.type === 'timestamp') return [];
   if (rule.type === 'boolean') return typeof value === 'boolean' ? [] : [`${path}: no boolean`];
   if (/^(integer|long|float|double)$/.test(rule.type)) {
     if (typeof value !== 'number') return [`${path}: no number`];

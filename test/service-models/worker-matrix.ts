@@ -1,5 +1,4 @@
 /** Workers on AWS Batch of every kind, and their templates. */
-import { readFileSync } from 'node:fs';
 import { SecurityGroup, Vpc } from 'aws-cdk-lib/aws-ec2';
 import { Schedule } from 'aws-cdk-lib/aws-events';
 import { Key } from 'aws-cdk-lib/aws-kms';
@@ -13,8 +12,8 @@ import {
   type TensorFlowModelProps,
 } from '../../lib/index.ts';
 import { existingImage, testApp, testModel } from '../stacks/support.ts';
-import type { MatrixTemplate } from './matrix.ts';
-import { pairsOf } from './pairs.ts';
+import { type MatrixTemplate, templatesOf } from './matrix.ts';
+import { coverPairs } from './pairs.ts';
 
 /** A worker's own props, or what makes them in its stack. */
 export type Choice = Partial<BatchWorkerProps> | ((stack: Stack) => Partial<BatchWorkerProps>);
@@ -75,7 +74,7 @@ export function workerTemplates(): MatrixTemplate[] {
   const app = testApp();
   const { image, instances, run, around } = CHOICES;
   const sizes = [image, instances, run, around].map(({ length }) => length);
-  for (const [i = 0, n = 0, r = 0, a = 0] of pairsOf(sizes)) {
+  for (const [i = 0, n = 0, r = 0, a = 0] of coverPairs(sizes).rows) {
     const choices: (Choice | undefined)[] = [instances[n], run[r], around[a]];
     addWorker(
       app,
@@ -84,10 +83,5 @@ export function workerTemplates(): MatrixTemplate[] {
       ...choices.map((choice) => choice ?? {}),
     );
   }
-  return app.synth().stacks.map(({ templateFullPath }) => {
-    const { Resources } = JSON.parse(readFileSync(templateFullPath, 'utf8')) as {
-      Resources: MatrixTemplate;
-    };
-    return Resources;
-  });
+  return templatesOf(app);
 }

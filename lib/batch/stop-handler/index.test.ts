@@ -4,6 +4,7 @@ import { once } from 'node:events';
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { buffer } from 'node:stream/consumers';
+import { refusal, requestProblems } from '../../../test/service-models/requests.ts';
 import { handler } from './index.ts';
 
 let server: Server;
@@ -20,7 +21,13 @@ beforeEach(async () => {
   stopped = [];
   asked = [];
   server = createServer(async (request, response) => {
-    const body = JSON.parse(String(await buffer(request))) as Record<string, string>;
+    const sent = await buffer(request);
+    const body = JSON.parse(String(sent)) as Record<string, string>;
+    const problems = requestProblems(request, sent);
+    if (problems.length > 0) {
+      response.writeHead(400).end(JSON.stringify(refusal(problems)));
+      return;
+    }
     const target = String(request.headers['x-amz-target']);
     response.setHeader('content-type', 'application/x-amz-json-1.1');
     if (target.endsWith('.DescribeExecution')) {

@@ -1,6 +1,7 @@
 /** A SageMaker whose jobs take as long as a test wants; moto's end at once and cannot be stopped. */
 import { createServer } from 'node:http';
-import { json } from 'node:stream/consumers';
+import { text } from 'node:stream/consumers';
+import { refusal, requestProblems } from '../../../../test/service-models/requests.ts';
 import { listening } from '../../../../test/support/listening.ts';
 
 /** A running stand-in. */
@@ -16,7 +17,10 @@ export function startSageMaker(describe: () => object): Promise<SageMakerStandIn
   return startService((operation) => (operation.startsWith('Describe') ? describe() : {}));
 }
 
-/** Any service of AWS that speaks JSON. @param answer asked at every call; an error where it has a `__type` */
+/**
+ * Any service of AWS that speaks JSON. It refuses what AWS's service models refuse.
+ * @param answer asked at every other call; an error where it has a `__type`
+ */
 export async function startService(
   answer: (operation: string, input: unknown) => object,
 ): Promise<SageMakerStandIn> {
@@ -26,9 +30,10 @@ export async function startService(
     const named = String(request.headers['x-amz-target'] ?? request.url);
     const operation = named.replace(/^.*[./]/, '');
     calls.push(operation);
-    const input = await json(request);
+    const body = await text(request);
+    const problems = requestProblems(request, body);
     response.setHeader('content-type', 'application/x-amz-json-1.1');
-    const told = answer(operation, input);
+    const told = problems.length > 0 ? refusal(problems) : answer(operation, JSON.parse(body));
     response.statusCode = '__type' in told ? 400 : 200;
     response.end(JSON.stringify(told));
   });
