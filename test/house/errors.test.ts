@@ -14,7 +14,7 @@ const ALLOWED: Readonly<Record<string, string>> = {
   'container/src/handler/handler-tensors.ts': 'what run.ts says of a handler: HANDLER_FAILED',
   'container/src/handler/loader.ts': 'the cause of a StartError',
   'container/src/handler/run.ts': 'what it says itself of a handler: HANDLER_FAILED',
-  'container/src/images/decode-image.ts': 'the cause of a BAD_INPUT',
+  'container/src/images/decode-with-sharp.ts': 'the cause of a BAD_INPUT',
   'container/src/model-server/start.ts': 'nothing calls it',
   'container/src/postprocess/labels.ts': 'the cause of a StartError',
   'container/src/processes/connection-states.ts': 'ends the start: there is no temporary directory',

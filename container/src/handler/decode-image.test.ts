@@ -1,7 +1,8 @@
 /** `decodeImage` in a handler: the pixels of the runtime's own decoder, large pictures decoded in a thread. */
 import { createHash } from 'node:crypto';
 import { fixtureModel } from '../../../test/fixtures/index.ts';
-import { type DecodeImageOptions, decodeImage } from '../images/decode-image.ts';
+import { decodeImage } from '../images/decode-image.ts';
+import type { DecodeImageOptions } from '../images/decode-options.ts';
 import { gradient } from '../images/test-pictures.ts';
 import type { RuntimeProcess } from '../testing/runtime-process.ts';
 import { useRuntimes } from '../testing/use-runtimes.ts';

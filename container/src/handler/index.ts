@@ -2,7 +2,7 @@
  * What a handler imports from `sagemaker-tfs/handler`. A handler exports either
  * `handler(data, context)`, or `inputHandler(data, context)` and `outputHandler(result, context)`.
  */
-import type { DecodeImageOptions } from '../images/decode-image.ts';
+import type { DecodeImageOptions } from '../images/decode-options.ts';
 import type { Pixels } from '../images/resample.ts';
 import { loadOnce } from '../memory/load-once.ts';
 

@@ -14,6 +14,14 @@ export function checkSides(size: Size | undefined, { maxImageSide }: ImageLimits
   );
 }
 
+/** The error for more pixels than `maxImagePixels`. */
+export function tooManyPixels(width: number, height: number, limit: number): ServingError {
+  return new ServingError(
+    'REQUEST_TOO_LARGE',
+    `the image is ${width} x ${height} = ${width * height} pixels. At most ${limit} are decoded. Send a smaller one or raise the limit.`,
+  );
+}
+
 /** What the header says; undefined if it is cut short, and for JPEGs, which `readJpegHeader` reads. */
 export function declaredSize(bytes: Uint8Array, format: ImageFormat): Size | undefined {
   const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);

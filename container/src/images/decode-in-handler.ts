@@ -1,7 +1,8 @@
 /** Pictures that a handler decodes: they keep other requests waiting no more than those that the runtime decodes. */
 import { type PixelsInput, PREPROCESS_DEFAULTS } from '@sagemaker-tfs/manifest';
 import { nextTurn } from '../waiting/next-turn.ts';
-import { type DecodeImageOptions, decodeImage, limitsOf, roomForPixels } from './decode-image.ts';
+import { decodeImage } from './decode-image.ts';
+import { type DecodeImageOptions, limitsOf, roomForPixels } from './decode-options.ts';
 import { decodeInThread, imagePool } from './image-pool.ts';
 import { isLargePicture } from './image-tasks.ts';
 import type { Pixels } from './resample.ts';

@@ -6,7 +6,8 @@
 import type { PixelsInput } from '@sagemaker-tfs/manifest';
 import { DEFAULT_DECODE_LIMITS } from '../decode-limits.ts';
 import { giveBytes, takeBytes, takeSharedBytes } from '../memory/byte-pool.ts';
-import { type DecodeImageOptions, decodeImage } from './decode-image.ts';
+import { decodeImage } from './decode-image.ts';
+import type { DecodeImageOptions } from './decode-options.ts';
 import { runImageBatch } from './image-tasks.ts';
 import type { Pixels } from './resample.ts';
 import { sourceRows } from './resample-kernel.ts';
