@@ -1,13 +1,7 @@
 /** A SageMaker endpoint: variants, autoscaling, guarded updates, capture, asynchronous or serverless. */
-import {
-  Alarm,
-  ComparisonOperator,
-  type IAlarm,
-  TreatMissingData,
-} from 'aws-cdk-lib/aws-cloudwatch';
-import { type CfnPolicy, type IRole, Policy, PolicyStatement } from 'aws-cdk-lib/aws-iam';
+import type { IAlarm } from 'aws-cdk-lib/aws-cloudwatch';
 import { CfnEndpoint, CfnEndpointConfig } from 'aws-cdk-lib/aws-sagemaker';
-import { Annotations, ArnFormat, Aspects, Lazy, Names, Stack } from 'aws-cdk-lib/core';
+import { Annotations, Aspects, Lazy, Names, Stack } from 'aws-cdk-lib/core';
 import { Construct } from 'constructs';
 import { encryptionKeyOf, grantFormerKeys, setEncryptionKey, setFormerKeys } from './encryption.ts';
 import { type AsyncFiles, asyncFiles, renderAsyncInference } from './endpoint/async-inference.ts';
@@ -16,7 +10,6 @@ import { checkCombination, takesVolumeKey } from './endpoint/combinations.ts';
 import { renderDataCapture } from './endpoint/data-capture.ts';
 import {
   checkTraffic,
-  DEFAULT_SERVER_ERRORS,
   type DeploymentProps,
   renderDeployment,
   type TrafficShift,
@@ -33,6 +26,7 @@ import { DEFAULT_LOG_RETENTION, endpointLogGroup, keepLogs } from './endpoint/lo
 import { QueueMetrics, VariantMetrics } from './endpoint/metrics.ts';
 import { renderMetricsConfig } from './endpoint/metrics-config.ts';
 import type { RealtimeEndpointProps } from './endpoint/props.ts';
+import { allowRollback, rollbackAlarms } from './endpoint/rollback-alarms.ts';
 import {
   type BoundVariant,
   bindVariant,
@@ -45,7 +39,6 @@ import { allowLogging } from './model-role.ts';
 import { fewestAtAnyTime } from './rules/scaling-schedule.ts';
 import { checkDeployed } from './smoke-test/deployed.ts';
 import { invalidProp } from './validation.ts';
-import { justifyWildcard } from './wildcards.ts';
 
 /** Props with the one key where no other is named, and where SageMaker takes one. */
 function withKeys(scope: Construct, props: RealtimeEndpointProps): RealtimeEndpointProps {
@@ -146,7 +139,10 @@ export class RealtimeEndpoint extends EndpointBase {
     this.rollbackAlarms = this.createRollbackAlarms(props.deployment ?? {});
     const logGroup = endpointLogGroup(this.endpointName);
     const logs = keepLogs(this, logGroup, props.logRetention ?? DEFAULT_LOG_RETENTION);
-    const permissions = this.allowRollback();
+    const roles = this.allVariants()
+      .flatMap(modelsOf)
+      .flatMap(({ role }) => role ?? []);
+    const permissions = allowRollback(this, this.rollbackAlarms, new Set(roles));
     this.resource = this.enabled ? this.createEndpoint(props) : undefined;
     this.resource?.node.addDependency(...permissions, logs);
     for (const { name, props } of this.variants) {
@@ -309,110 +305,4 @@ export class RealtimeEndpoint extends EndpointBase {
     });
     return [...own, ...(deployment.rollbackAlarms ?? [])];
   }
-
-  /**
-   * The models' roles may read the alarms that roll an update back, which SageMaker asks of them.
-   * @see https://docs.aws.amazon.com/sagemaker/latest/dg/deployment-guardrails-configuration.html
-   */
-  private allowRollback(): Policy[] {
-    if (this.rollbackAlarms.length === 0) return [];
-    const roles = new Set(
-      this.allVariants()
-        .flatMap(modelsOf)
-        .flatMap(({ role }) => role ?? []),
-    );
-    if (roles.size === 0) return [];
-    // Not in the roles' own policies: those come before the models, and so before the alarms.
-    const policy = new Policy(this, 'ReadRollbackAlarms', {
-      statements: [
-        new PolicyStatement({
-          actions: ['cloudwatch:DescribeAlarms'],
-          resources: this.alarmArns(),
-        }),
-      ],
-    });
-    for (const role of roles) {
-      if (attachTo(role, policy)) continue;
-      Annotations.of(this).addWarningV2(
-        '@sagemaker-tfs/cdk:rollbackAlarmsOfRole',
-        `variants: the role ${role.roleName} takes no policies from this app. SageMaker reads the alarms that roll an update back as this role: let it do cloudwatch:DescribeAlarms on every alarm of this account and region, their names change with each configuration`,
-      );
-    }
-    if (!this.rollbackAlarms.every(isMetricAlarm)) {
-      justifyWildcard(policy, '*', 'CloudWatch shows composite alarms only to who may see all');
-    }
-    return [policy];
-  }
-
-  /** By name, as the deployment names them: in the endpoint's own account and region. */
-  private alarmArns(): string[] {
-    if (!this.rollbackAlarms.every(isMetricAlarm)) return ['*'];
-    return this.rollbackAlarms.map(({ alarmName }) =>
-      Stack.of(this).formatArn({
-        service: 'cloudwatch',
-        resource: 'alarm',
-        resourceName: alarmName,
-        arnFormat: ArnFormat.COLON_RESOURCE_NAME,
-      }),
-    );
-  }
-}
-
-/**
- * Attaches a policy the role's own way: one imported with `mutable: false` takes none.
- * @returns whether the role took it
- */
-function attachTo(role: IRole, policy: Policy): boolean {
-  const { stack, node } = policy;
-  const count = () => [stack.resolve((node.defaultChild as CfnPolicy).roles) ?? []].flat().length;
-  const before = count();
-  role.attachInlinePolicy(policy);
-  return count() > before;
-}
-
-/**
- * Whether `cloudwatch:DescribeAlarms` on this one alarm shows it. Composite alarms are shown only to who may see
- * all, and an imported alarm may be one.
- * @see https://docs.aws.amazon.com/AmazonCloudWatch/latest/APIReference/API_DescribeAlarms.html
- */
-function isMetricAlarm(alarm: IAlarm): boolean {
-  return alarm instanceof Alarm;
-}
-
-/**
- * Alarms of a fleet. Their names are the fleet's own: CloudWatch leaves the state of an alarm as it is when the alarm
- * is changed, so one that sounds for the old fleet would still sound when SageMaker looks at it for the new.
- * @param fleet names the fleet
- * @see https://docs.aws.amazon.com/AmazonCloudWatch/latest/APIReference/API_PutMetricAlarm.html
- */
-function rollbackAlarms(
-  scope: Construct,
-  metrics: VariantMetrics,
-  fleet: string,
-  deployment: DeploymentProps,
-): Alarm[] {
-  const alarms = [
-    new Alarm(scope, 'ServerErrors', {
-      alarmName: `${fleet}-server-errors`,
-      alarmDescription: 'The fleet answers with 5xx: an update is rolled back',
-      metric: metrics.metricServerErrors(),
-      threshold: deployment.serverErrorsPerMinute ?? DEFAULT_SERVER_ERRORS,
-      comparisonOperator: ComparisonOperator.GREATER_THAN_OR_EQUAL_TO_THRESHOLD,
-      evaluationPeriods: 1,
-      treatMissingData: TreatMissingData.NOT_BREACHING,
-    }),
-  ];
-  if (deployment.modelLatencyP90) {
-    alarms.push(
-      new Alarm(scope, 'ModelLatency', {
-        alarmName: `${fleet}-model-latency`,
-        alarmDescription: 'The fleet is slow: an update is rolled back',
-        metric: metrics.metricModelLatency(),
-        threshold: deployment.modelLatencyP90.toMilliseconds() * 1000,
-        evaluationPeriods: 3,
-        treatMissingData: TreatMissingData.NOT_BREACHING,
-      }),
-    );
-  }
-  return alarms;
 }
