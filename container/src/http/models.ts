@@ -5,7 +5,8 @@
 import { ServingError } from '../errors.ts';
 import { loadOnce } from '../memory/load-once.ts';
 import { isModelName } from '../multi-model/model-location.ts';
-import type { LoadedModel, ModelTable } from '../multi-model/model-table.ts';
+import type { ModelTable } from '../multi-model/model-table.ts';
+import type { LoadedModel } from '../multi-model/prepare-model.ts';
 import type { Exchange } from './exchange.ts';
 import { readBody } from './read-body.ts';
 import { jsonReply, type Reply } from './reply.ts';

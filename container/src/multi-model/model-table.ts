@@ -1,22 +1,16 @@
 /** The models of a multi-model endpoint: loaded and unloaded by request, in one model server. */
-import { GrpcStatus } from '@sagemaker-tfs/tensors/grpc-status';
 import { StatusError } from '@sagemaker-tfs/tensors/status-error';
 import pLimit from 'p-limit';
-import type { Logger } from 'pino';
-import { type Archive, loadArchive } from '../archive/archive.ts';
-import { servingErrorOf } from '../backends/status.ts';
-import { ServingError, StartError } from '../errors.ts';
+import type { Archive } from '../archive/archive.ts';
+import { ServingError } from '../errors.ts';
 import { NothingChanged } from '../model-server/nothing-changed.ts';
-import { hadNoThread } from '../model-server/unseen.ts';
-import { checkVariables } from '../models/check-variables.ts';
-import { discoverModels } from '../models/discover.ts';
 import type { ServedModel } from '../models/served-model.ts';
-import { ConnectionLost } from '../transport/connection-lost.ts';
 import { turnsByName } from '../waiting/turns-by-name.ts';
 import { HeldNames } from './held-names.ts';
-import { availableBytes, estimateModelBytes } from './memory.ts';
-import { checkModelFiles } from './model-files.ts';
-import { checkModelName, locateModel } from './model-location.ts';
+import { refusalOf, shortageOf } from './load-failure.ts';
+import { availableBytes } from './memory.ts';
+import { checkModelName } from './model-location.ts';
+import { type LoadedModel, type PrepareOptions, prepareModel } from './prepare-model.ts';
 
 /** What a model is loaded from. */
 export interface ModelSource {
@@ -34,25 +28,8 @@ interface LostModel {
   readonly model?: LoadedModel;
 }
 
-/** A loaded model. */
-export interface LoadedModel {
-  readonly served: ServedModel;
-  /** As the load request had it. */
-  readonly url: string;
-  readonly archive: Archive;
-  /** When it was last loaded or invoked, in ms since 1970. */
-  lastUsed: number;
-}
-
 /** What the table works with. */
-interface ModelTableOptions {
-  /** Every model must lie in it. */
-  readonly root: string;
-  /** Handler and manifest for models that bring none of their own. */
-  readonly universal: Archive;
-  readonly log: Logger;
-  /** How long the code of a model's own handler may take to load. */
-  readonly loadMs: number;
+interface ModelTableOptions extends PrepareOptions {
   /**
    * Makes the model server serve exactly these, with all others unloaded; or what it served before, where one does not
    * load.
@@ -252,90 +229,6 @@ export class ModelTable {
     });
     return `Least recently used: ${names.join(', ')}. DELETE /models/<name> unloads one.`;
   }
-}
-
-/** Everything about a model that needs no model server. @returns also the bytes that it is likely to take */
-async function prepareModel(
-  name: string,
-  url: string,
-  options: ModelTableOptions,
-): Promise<{ readonly model: LoadedModel; readonly bytes: number }> {
-  const directory = await locateModel(name, url, options.root);
-  const files = await checkModelFiles(directory);
-  const served = { ...(await firstModel(name, directory, url)), name };
-  const own = await ofArchive(async () => {
-    await checkVariables([served]);
-    return await loadArchive(directory, options.log, options.loadMs);
-  });
-  const archive = { ...own, handler: own.handler ?? options.universal.handler };
-  const model = { served, url, archive, lastUsed: Date.now() };
-  return { model, bytes: await estimateModelBytes(served, files) };
-}
-
-/** @throws ServingError HANDLER_FAILED or BAD_ARCHIVE where the archive's handler, manifest or model cannot be used */
-async function ofArchive<T>(work: () => Promise<T>): Promise<T> {
-  try {
-    return await work();
-  } catch (cause) {
-    if (!(cause instanceof StartError)) throw cause;
-    const code = cause.code === 'HANDLER_INVALID' ? 'HANDLER_FAILED' : 'BAD_ARCHIVE';
-    throw new ServingError(code, cause.message, { cause });
-  }
-}
-
-async function firstModel(name: string, directory: string, url: string): Promise<ServedModel> {
-  try {
-    const [model] = await discoverModels(directory);
-    return model as ServedModel;
-  } catch (cause) {
-    if (!(cause instanceof StartError)) throw cause;
-    throw new ServingError(
-      'MODEL_NOT_FOUND',
-      `Could not find valid base path ${url} for servable ${name}: ${cause.message}`,
-      {
-        cause,
-      },
-    );
-  }
-}
-
-/**
- * What a load failed for where that was memory; else undefined. TensorFlow Serving answers a reload with
- * UNKNOWN and has the status of each model in its text.
- */
-function shortageOf(error: unknown, name: string): string | undefined {
-  if (error instanceof ConnectionLost) {
-    return `the model server ended while it loaded model "${name}", most likely for lack of memory`;
-  }
-  if (!(error instanceof StatusError) || hadNoThread(error)) return undefined;
-  const isShortage =
-    error.code === GrpcStatus.RESOURCE_EXHAUSTED ||
-    /RESOURCE_EXHAUSTED|Resource exhausted|bad_alloc|Cannot allocate memory/.test(error.message);
-  return isShortage ? error.message : undefined;
-}
-
-/** TensorFlow's codes for files that are no model. */
-const UNUSABLE: ReadonlySet<string> = new Set([
-  'DATA_LOSS',
-  'FAILED_PRECONDITION',
-  'INVALID_ARGUMENT',
-  'NOT_FOUND',
-  'OUT_OF_RANGE',
-  'UNIMPLEMENTED',
-]);
-
-/** What a load answers that failed for another reason than memory. */
-function refusalOf(error: StatusError): ServingError {
-  // Older releases write "Data loss".
-  const inText = /due to error: ([A-Za-z_ ]+):/.exec(error.message)?.[1];
-  const code = inText?.toUpperCase().replaceAll(' ', '_') ?? nameOf(error.code);
-  return UNUSABLE.has(code)
-    ? new ServingError('BAD_ARCHIVE', error.message, { cause: error })
-    : servingErrorOf(error);
-}
-
-function nameOf(code: number): string {
-  return Object.entries(GrpcStatus).find(([, number]) => number === code)?.[0] ?? '';
 }
 
 function loadsAgain(name: string): ServingError {
