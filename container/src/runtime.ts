@@ -332,13 +332,18 @@ function servicesOf(
 
 /** The models, and what counts their batches, which is loaded while they load. Before both are there nothing is asked. */
 async function startCountedHost(
-  options: Omit<ModelHostOptions, 'listeners'>,
+  options: Omit<ModelHostOptions, 'listeners'> & Pick<PrepareOptions, 'servers'>,
 ): Promise<{ readonly host: ModelHost; readonly metrics: Metrics }> {
   let metrics: Metrics | undefined;
   const listeners = batchListeners(options.log, (batch) => metrics?.batch(batch));
   const host = await startModelHost({ ...options, listeners });
   const { Metrics } = await import('./observability/metrics.ts');
-  metrics = new Metrics({ reason: () => host.readiness.reason, refusals: () => host.refusals });
+  metrics = new Metrics({
+    reason: () => host.readiness.reason,
+    refusals: () => host.refusals,
+    modelServerEnds: () => host.modelServerEnds,
+    heldBytes: () => options.servers.reduce((sum, { heldBytes }) => sum + heldBytes, 0),
+  });
   return { host, metrics };
 }
 

@@ -38,16 +38,19 @@ export function jsonReply(value: unknown, status = 200): WholeReply {
 
 /** The answer for an error: `{"error", "code"}`. Other errors than ours show the client nothing. */
 export function errorReply(error: unknown): WholeReply {
+  const code = errorCodeOf(error);
   if (error instanceof ServingError || isHttpError(error)) {
     const message = cutText(error.message, LONGEST_MESSAGE);
-    const reply = jsonReply({ error: message, code: error.code }, error.status);
+    const reply = jsonReply({ error: message, code }, error.status);
     if (error.status !== 503) return reply;
     return { ...reply, headers: { ...reply.headers, 'Retry-After': RETRY_AFTER_SECONDS } };
   }
-  return jsonReply(
-    { error: 'internal error. See the log of the container.', code: 'INTERNAL' },
-    500,
-  );
+  return jsonReply({ error: 'internal error. See the log of the container.', code }, 500);
+}
+
+/** The code that the client is answered with. */
+export function errorCodeOf(error: unknown): string {
+  return error instanceof ServingError || isHttpError(error) ? error.code : 'INTERNAL';
 }
 
 /** Writes an answer; resolves when the last byte was handed to the connection. @returns bytes of the body */

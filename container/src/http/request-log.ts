@@ -10,6 +10,7 @@ import type { TracedRequest } from '../observability/spans.ts';
 import type { Stopwatch, Timings } from '../observability/timings.ts';
 import type { TraceHeaders } from '../observability/tracer.ts';
 import type { Exchange, Outcome } from './exchange.ts';
+import { errorCodeOf } from './reply.ts';
 import type { Services } from './services.ts';
 
 /** Characters of one text of the client's in a line. */
@@ -42,9 +43,10 @@ export function recordRequest(
       responseBytes: outcome.bytes,
       timings: stopwatch.timings(),
     };
-    metrics.finished(sample);
+    const errorCode = outcome.error === undefined ? undefined : errorCodeOf(outcome.error);
+    metrics.finished({ ...sample, errorCode });
     cloudWatch?.finished(sample);
-    tracer?.finished(tracedOf(exchange, sample, outcome, stopwatch), traceHeaders(exchange));
+    tracer?.finished(tracedOf(exchange, sample, errorCode, stopwatch), traceHeaders(exchange));
     writeLine(services, sample, outcome);
   });
   return record;
@@ -54,7 +56,7 @@ export function recordRequest(
 function tracedOf(
   exchange: Exchange,
   { contentType: _, ...sample }: RequestSample,
-  { error }: Outcome,
+  errorCode: string | undefined,
   stopwatch: Stopwatch,
 ): TracedRequest {
   return {
@@ -62,7 +64,7 @@ function tracedOf(
     path: exchange.request.url?.split('?', 1)[0] ?? '',
     startedAt: stopwatch.startedAt,
     milliseconds: stopwatch.elapsed(),
-    errorCode: error instanceof ServingError ? error.code : undefined,
+    errorCode,
   };
 }
 

@@ -64,6 +64,8 @@ export interface RunningServer {
    * killed; connections that have begun an answer are closed.
    */
   cut(error: ServingError): RequestInFlight[];
+  /** Bytes of bodies, tensors and answers that the requests in flight hold now. */
+  readonly heldBytes: number;
 }
 
 /** Longer than any proxy keeps an idle connection, so that it is never us who closes under a request. */
@@ -142,6 +144,9 @@ export async function startServer(
       watch.stop();
     },
     cut: (error) => [...state.inFlight].map(({ cut }) => cut(error)),
+    get heldBytes() {
+      return state.admission.heldBytes;
+    },
   };
 }
 

@@ -38,6 +38,7 @@ export async function startInProcessHost(options: ModelHostOptions): Promise<Mod
     ),
     endpoint: undefined,
     refusals: 0,
+    modelServerEnds: 0,
     failed: failureOf(loaded),
     async serve(models) {
       try {

@@ -45,6 +45,8 @@ export interface ModelHost {
   readonly endpoint: ModelServerEndpoint | undefined;
   /** Calls that TensorFlow Serving had no thread for, so far; they were sent again. */
   readonly refusals: number;
+  /** How often processes of TensorFlow Serving ended, so far; they were started again. */
+  readonly modelServerEnds: number;
   /** Rejects where the models can never be served, with TensorFlow's own message. */
   readonly failed: Promise<never>;
   /** Serves exactly these models from now on. @throws StatusError where one does not load */

@@ -23,6 +23,9 @@ export async function startModelHost(options: ModelHostOptions): Promise<ModelHo
     get refusals() {
       return modelServer.pool.refusals;
     },
+    get modelServerEnds() {
+      return modelServer.pool.ends;
+    },
     failed: modelServer.failed,
     async serve(models) {
       await modelServer.serve(models);

@@ -104,6 +104,7 @@ export class InstancePool {
   readonly #queue: CallQueue<Instance>;
   #closed = false;
   #refusals = 0;
+  #ends = 0;
   /** Calls that were sent, each time. */
   #begun = 0;
 
@@ -130,6 +131,11 @@ export class InstancePool {
   /** Calls that an instance had no thread for, so far. */
   get refusals(): number {
     return this.#refusals;
+  }
+
+  /** How often the process of an instance ended, so far. */
+  get ends(): number {
+    return this.#ends;
   }
 
   /** Begins to ask the instances for their state, for the first time after `delayMs`. */
@@ -210,6 +216,7 @@ export class InstancePool {
    */
   ended(index: number, end: ProcessEnd, wasSole = true): void {
     const instance = this.instances[index];
+    this.#ends += 1;
     if (instance) Object.assign(instance, { lastEnd: end, wasSole });
   }
 

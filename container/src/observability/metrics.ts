@@ -1,5 +1,6 @@
 /** Metrics of this process in the Prometheus text format. */
 import { Counter, Gauge, Histogram, Registry } from 'prom-client';
+import { containerMemory, usedContainerMemory } from '../container-memory.ts';
 import { Exemplars } from './exemplars.ts';
 import { boundedLabel, mediaTypeLabel } from './labels.ts';
 import type { MetricsFormat, MetricsPage } from './metrics-page.ts';
@@ -17,6 +18,8 @@ export interface RequestSample {
   /** `Content-Type` of the request, as it came. */
   readonly contentType: string | undefined;
   readonly status: number;
+  /** Code of the answer where it is an error. */
+  readonly errorCode?: string | undefined;
   readonly requestBytes: number | undefined;
   readonly responseBytes: number;
   readonly timings: Timings;
@@ -39,6 +42,10 @@ export interface Asked {
   readonly reason: () => string | undefined;
   /** Calls that the model server had no thread for, so far. */
   readonly refusals: () => number;
+  /** Processes of the model server that ended, so far. */
+  readonly modelServerEnds: () => number;
+  /** Bytes that the requests in flight hold. */
+  readonly heldBytes: () => number;
 }
 
 /** Upper bounds in seconds, from a small model on a fast machine to the longest asynchronous inference. */
@@ -56,6 +63,11 @@ export class Metrics implements MetricsPage {
     'sagemaker_tfs_requests_total',
     'Requests answered, by model, version, media type, transport and HTTP status.',
     ['model', 'version', 'content_type', 'transport', 'status'],
+  );
+  readonly #errors = this.#counter(
+    'sagemaker_tfs_errors_total',
+    'Requests answered with an error, by model and code; OVERLOADED are those refused unread.',
+    ['model', 'code'],
   );
   readonly #inFlight = new Gauge({
     name: 'sagemaker_tfs_requests_in_flight',
@@ -100,33 +112,79 @@ export class Metrics implements MetricsPage {
   readonly #exemplars = new Exemplars(SECONDS);
   readonly #modelLabel = boundedLabel();
   readonly #versionLabel = boundedLabel();
+  readonly #codeLabel = boundedLabel();
 
-  constructor({ reason, refusals }: Asked) {
+  constructor(asked: Asked) {
+    const registers = [this.#registry];
     new Gauge({
       name: 'sagemaker_tfs_ready',
       help: '1 while /ping answers 200.',
-      registers: [this.#registry],
+      registers,
       // Over several processes: 1 while all of them do.
       aggregator: 'min',
       collect() {
-        this.set(reason() === undefined ? 1 : 0);
+        this.set(asked.reason() === undefined ? 1 : 0);
       },
     });
     new Gauge({
       name: 'sagemaker_tfs_resident_memory_bytes',
       help: 'Resident memory of the processes of the runtime, without the model server.',
-      registers: [this.#registry],
+      registers,
       collect() {
         this.set(process.memoryUsage.rss());
+      },
+    });
+    new Gauge({
+      name: 'sagemaker_tfs_held_bytes',
+      help: 'Bytes that the requests in flight hold: bodies, tensors and answers.',
+      registers,
+      collect() {
+        this.set(asked.heldBytes());
       },
     });
     new Counter({
       name: 'sagemaker_tfs_model_server_refusals_total',
       help: 'Calls that TensorFlow Serving had no thread for; they were sent again, in turn.',
-      registers: [this.#registry],
+      registers,
       collect() {
         this.reset();
-        this.inc(refusals());
+        this.inc(asked.refusals());
+      },
+    });
+    new Counter({
+      name: 'sagemaker_tfs_model_server_restarts_total',
+      help: 'Processes of TensorFlow Serving that ended and were started again.',
+      registers,
+      // Each process of the runtime hears of all of them.
+      aggregator: 'max',
+      collect() {
+        this.reset();
+        this.inc(asked.modelServerEnds());
+      },
+    });
+    this.#containerMemory();
+  }
+
+  /** Of all processes: those of the runtime and of the model server. */
+  #containerMemory(): void {
+    if (usedContainerMemory() === undefined) return;
+    const registers = [this.#registry];
+    new Gauge({
+      name: 'sagemaker_tfs_container_memory_bytes',
+      help: 'Memory of the container, the model server included, without files that can be dropped.',
+      registers,
+      aggregator: 'max',
+      collect() {
+        this.set(usedContainerMemory() ?? 0);
+      },
+    });
+    new Gauge({
+      name: 'sagemaker_tfs_container_memory_limit_bytes',
+      help: 'Memory that the container may use.',
+      registers,
+      aggregator: 'max',
+      collect() {
+        this.set(containerMemory());
       },
     });
   }
@@ -135,7 +193,7 @@ export class Metrics implements MetricsPage {
     this.#inFlight.inc();
   }
 
-  finished({ transport = '', ...sample }: RequestSample): void {
+  finished({ transport = '', errorCode, ...sample }: RequestSample): void {
     const model = this.#modelLabel(sample.model ?? '');
     this.#inFlight.dec();
     this.#requests.inc({
@@ -145,6 +203,7 @@ export class Metrics implements MetricsPage {
       transport,
       status: String(sample.status),
     });
+    if (errorCode !== undefined) this.#errors.inc({ model, code: this.#codeLabel(errorCode) });
     const now = Date.now();
     for (const [part, ms] of Object.entries(sample.timings)) {
       this.#seconds.observe({ model, part }, ms / 1000);

@@ -79,6 +79,9 @@ test('metrics count requests by status', async () => {
   expect(text).toMatch(/^sagemaker_tfs_ready 1$/m);
   expect(text).toMatch(/^sagemaker_tfs_requests_in_flight 0$/m);
   expect(text).toMatch(/^sagemaker_tfs_resident_memory_bytes [1-9]\d{6,}$/m);
+  expect(text).toMatch(/^sagemaker_tfs_errors_total\{model="half_plus_two",code="[A-Z_]+"\} 1$/m);
+  expect(text).toMatch(/^sagemaker_tfs_held_bytes 0$/m);
+  expect(text).toMatch(/^sagemaker_tfs_model_server_restarts_total 0$/m);
 });
 
 test("SageMaker's own port answers the metrics, in the format that its collector reads", async () => {

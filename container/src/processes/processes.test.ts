@@ -67,6 +67,20 @@ async function untilAllAnswer(runtime: RuntimeProcess, workers: readonly number[
   });
 }
 
+/** There is one for all processes, and its end is counted once. */
+async function endsModelServer(runtime: RuntimeProcess): Promise<void> {
+  const started = runtime.log().filter(({ msg }) => msg === 'started');
+  expect(started).toHaveLength(1);
+  process.kill(started[0]?.pid as number, 'SIGKILL');
+  await until(async () => {
+    const page = await (await fetch(`${runtime.url}/metrics`)).text();
+    return /^sagemaker_tfs_model_server_restarts_total [1-9]/m.test(page);
+  });
+  expect((await invoke(runtime)).status).toBe(200);
+  const page = await (await fetch(`${runtime.url}/metrics`)).text();
+  expect(page).toContain('sagemaker_tfs_model_server_restarts_total 1\n');
+}
+
 describe.each([
   ['in-process', { ...IN_PROCESS, ...TWO }],
   ['before TensorFlow Serving', TWO],
@@ -104,10 +118,9 @@ describe.each([
     const onMainPort = await (await fetch(`${runtime.url}/metrics`)).text();
     expect(onMainPort).toContain('sagemaker_tfs_processes_ready 2');
     expect(onMainPort).toContain('sagemaker_tfs_process_restarts_total 1');
+    if (name !== 'in-process') await endsModelServer(runtime);
     expect(await runtime.end('SIGTERM')).toBe(0);
     expect(workerPids(runtime).filter(isAlive)).toEqual([]);
-    if (name === 'in-process') return;
-    expect(runtime.log().filter(({ msg }) => msg === 'started')).toHaveLength(1);
   });
 });
 
