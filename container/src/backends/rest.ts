@@ -1,14 +1,10 @@
 /** The backend that speaks TensorFlow Serving's REST API. */
 
-import {
-  type AbortSignalLike,
-  DEFAULT_SIGNATURE,
-  own,
-  type SignatureMap,
-} from '@sagemaker-tfs/tensors';
+import { type AbortSignalLike, DEFAULT_SIGNATURE, type SignatureMap } from '@sagemaker-tfs/tensors';
 import type { ExampleLimits } from '../codecs/tf-example.ts';
 import { ServingError } from '../errors.ts';
 import type { InstancePool, PoolWork } from '../model-server/instance-pool.ts';
+import { requireSignature } from '../models/choose-signature.ts';
 import type { ModelSelector, ModelVersionStatus } from '../models/servable.ts';
 import { HttpClient, type HttpReply } from '../transport/http/http-client.ts';
 import type {
@@ -72,13 +68,7 @@ export class RestBackend implements Backend {
     const { model, inputs, outputs, signal, batch } = request;
     const { signatures, version, defaults } = await this.#signatures.entry(model);
     const key = request.signature || DEFAULT_SIGNATURE;
-    const signature = own(signatures, key);
-    if (!signature) {
-      throw new ServingError(
-        'UNKNOWN_SIGNATURE',
-        `model "${model.name}" has no signature "${key}".`,
-      );
-    }
+    const signature = requireSignature(signatures, key, model.name);
     const all = { ...defaults?.[key], ...inputs };
     if (!fitsJson(all)) return (await this.#overGrpc()).predict(request);
     const body = await predictRequestBody(key, all);

@@ -5,8 +5,8 @@ import {
   type TensorMap,
 } from '@sagemaker-tfs/tensors';
 import { ServingError } from '../errors.ts';
+import { requireSignature } from '../models/choose-signature.ts';
 import { checkCall, checkCarried, checkOutputs, withoutLastOnes } from './check-call.ts';
-import { requireSignature } from './choose-signature.ts';
 
 const spec = (dtype: 'float32' | 'string', shape: readonly number[] | undefined, more = {}) => ({
   tensorName: 't:0',

@@ -4,7 +4,6 @@ import { setTimeout as delay } from 'node:timers/promises';
 import type { BatchContext } from '@sagemaker-tfs/libtensorflow/joining';
 import type { AbortSignalLike } from '@sagemaker-tfs/tensors';
 import { StatusError } from '@sagemaker-tfs/tensors/status-error';
-import { ServingError } from '../errors.ts';
 import { ConnectionLost } from '../transport/connection-lost.ts';
 import { UnaryChannel } from '../transport/grpc/unary-channel.ts';
 import { ReadyGate } from '../waiting/ready-gate.ts';
@@ -12,8 +11,9 @@ import { CallQueue, type Place, type WaitOptions } from './call-queue.ts';
 import { Capacity } from './capacity.ts';
 import type { ModelServerEndpoint } from './endpoint.ts';
 import { whyClosed } from './listening.ts';
+import { endedTogether, endedTwice, endsServer, hadNoTurn, neverSent } from './lost-calls.ts';
 import { type ModelProbe, PROBE_TIMEOUT_MS, probeModels } from './model-probe.ts';
-import { endedByItself, howEnded, type ProcessEnd } from './process.ts';
+import { endedByItself, type ProcessEnd } from './process.ts';
 import { type ProbeResult, Readiness } from './readiness.ts';
 import { hadNoThread, untilSeen, wasUnsent } from './unseen.ts';
 
@@ -405,41 +405,4 @@ export class InstancePool {
 /** What is known already of why it does not serve stays. */
 function whyLost({ endpoint, readiness }: Instance): string {
   return whyClosed(endpoint) ?? readiness.reason ?? 'the model server is restarting';
-}
-
-function neverSent(error: ConnectionLost): ServingError {
-  const message = `the model server takes no request: ${error.message}`;
-  return new ServingError('MODEL_SERVER_GONE', message, { cause: error });
-}
-
-function endedTogether(cause: ConnectionLost): ServingError {
-  return new ServingError(
-    'MODEL_SERVER_GONE',
-    'the model server ended while it worked on a batch. See its last lines in the log.',
-    { cause },
-  );
-}
-
-function endedTwice(cause: ConnectionLost): ServingError {
-  return new ServingError(
-    'MODEL_SERVER_GONE',
-    'the model server ended while it worked on the request, twice, the second time on this request alone, so it is not tried again. See its last lines in the log.',
-    { cause },
-  );
-}
-
-function hadNoTurn(trialMs: number): ServingError {
-  return new ServingError(
-    'MODEL_SERVER_GONE',
-    `the model server ended while it worked on the request and others. Each is tried once more, alone, for ${trialMs / 1000} s in all, and this one has not had its turn. Send it again.`,
-  );
-}
-
-function endsServer(end: ProcessEnd, cause: ConnectionLost): ServingError {
-  const reason = end.fatal === undefined ? '' : ` over: ${end.fatal}`;
-  return new ServingError(
-    'FATAL_REQUEST',
-    `the request ended the model server twice, the second time alone: it ${howEnded(end)}${reason}. Do not send it again: ask for less, or export a model that refuses such inputs.`,
-    { cause },
-  );
 }

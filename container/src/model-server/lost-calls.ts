@@ -1,0 +1,46 @@
+/** The errors of calls that were lost with a process of the model server. */
+import { ServingError } from '../errors.ts';
+import type { ConnectionLost } from '../transport/connection-lost.ts';
+import { howEnded, type ProcessEnd } from './process.ts';
+
+/** A call that the model server never took. */
+export function neverSent(error: ConnectionLost): ServingError {
+  const message = `the model server takes no request: ${error.message}`;
+  return new ServingError('MODEL_SERVER_GONE', message, { cause: error });
+}
+
+/** Calls that were joined, lost together: each is to be run alone. */
+export function endedTogether(cause: ConnectionLost): ServingError {
+  return new ServingError(
+    'MODEL_SERVER_GONE',
+    'the model server ended while it worked on a batch. See its last lines in the log.',
+    { cause },
+  );
+}
+
+/** A call that was lost twice. */
+export function endedTwice(cause: ConnectionLost): ServingError {
+  return new ServingError(
+    'MODEL_SERVER_GONE',
+    'the model server ended while it worked on the request, twice, the second time on this request alone, so it is not tried again. See its last lines in the log.',
+    { cause },
+  );
+}
+
+/** A call that waited for others, tried alone, longer than it may. */
+export function hadNoTurn(trialMs: number): ServingError {
+  return new ServingError(
+    'MODEL_SERVER_GONE',
+    `the model server ended while it worked on the request and others. Each is tried once more, alone, for ${trialMs / 1000} s in all, and this one has not had its turn. Send it again.`,
+  );
+}
+
+/** A call that surely ended the model server. */
+export function endsServer(end: ProcessEnd, cause: ConnectionLost): ServingError {
+  const reason = end.fatal === undefined ? '' : ` over: ${end.fatal}`;
+  return new ServingError(
+    'FATAL_REQUEST',
+    `the request ended the model server twice, the second time alone: it ${howEnded(end)}${reason}. Do not send it again: ask for less, or export a model that refuses such inputs.`,
+    { cause },
+  );
+}
