@@ -73,6 +73,7 @@ export function App({ description }: { readonly description: PlaygroundDescripti
               busy={busy}
               refused={shown?.error && { title: shown.request.title, message: shown.error.message }}
               onSend={send}
+              onNotSent={() => setShown(undefined)}
             />
           </section>
           <section class="card about" aria-label="Model">

@@ -13,7 +13,7 @@ interface Props extends InputProps {
 }
 
 /** The form; an empty field leaves its feature out, and features that the answer names are marked. */
-export function ExampleForm({ examples, signature, refused, busy, onSend }: Props) {
+export function ExampleForm({ examples, signature, refused, busy, onSend, onNotSent }: Props) {
   const features = Object.entries(examples.features);
   const [values, setValues] = useState<Readonly<Record<string, string>>>({});
   const [problems, setProblems] = useState<Readonly<Record<string, string>>>({});
@@ -29,7 +29,7 @@ export function ExampleForm({ examples, signature, refused, busy, onSend }: Prop
       return json === undefined ? [] : [`${JSON.stringify(name)}: ${json}`];
     });
     setProblems(found);
-    if (Object.keys(found).length > 0) return;
+    if (Object.keys(found).length > 0) return onNotSent();
     const text = `{"signature_name": ${JSON.stringify(signature)}, "examples": [{${parts.join(', ')}}]}`;
     const body = new TextEncoder().encode(text);
     onSend({ body, contentType: 'application/json', title: TITLE });

@@ -18,6 +18,8 @@ export interface InputProps {
   /** What was refused, if the answer that is shown is an error. */
   readonly refused: Refused | undefined;
   readonly onSend: (payload: Payload) => void;
+  /** What was to be sent is wrong, which the input itself says: an earlier answer is none to it. */
+  readonly onNotSent: () => void;
 }
 
 /** The message of what was refused, if that has the title. */

@@ -13,7 +13,7 @@ interface Props extends InputProps {
 }
 
 /** The form; inputs that the answer names are marked. */
-export function TensorForm({ signature, refused, busy, onSend }: Props) {
+export function TensorForm({ signature, refused, busy, onSend, onNotSent }: Props) {
   const inputs = Object.entries(signature?.inputs ?? {});
   const [values, setValues] = useState<Readonly<Record<string, string>>>(() =>
     Object.fromEntries(inputs.map(([name, input]) => [name, firstText(input)])),
@@ -34,7 +34,7 @@ export function TensorForm({ signature, refused, busy, onSend }: Props) {
       }
     });
     setProblems(found);
-    if (Object.keys(found).length > 0) return;
+    if (Object.keys(found).length > 0) return onNotSent();
     const body = new TextEncoder().encode(`{"inputs": {${parts.join(', ')}}}`);
     onSend({ body, contentType: 'application/json', title: TITLE });
   };

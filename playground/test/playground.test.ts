@@ -234,7 +234,9 @@ suite(name, () => {
     await inEachView(url, async (page) => {
       await page.getByLabel('File to send').setInputFiles(bad);
       const alert = answer(page).getByRole('alert');
-      await expect(alert.textContent()).resolves.toMatch(/BAD_IMAGE.*HTTP 400.*→ Send a JPEG/s);
+      await expect(alert.textContent()).resolves.toMatch(
+        /BAD_IMAGE.*HTTP 400.*Send JPEG.*→ Does it open/s,
+      );
       const mark = page.getByText('the answer refuses this file');
       await mark.waitFor();
       expect(await page.title()).toBe('image_nchw · Playground');
@@ -329,6 +331,12 @@ suite(name, () => {
       await page.getByRole('button', { name: 'Send', exact: true }).click();
       await page.getByText('the answer names this input').waitFor();
       expect(await field.getAttribute('aria-invalid')).toBe('true');
+      // Beside what was not sent no earlier error stands.
+      await answer(page).getByRole('alert').waitFor();
+      await field.fill('[1, 2, nonsense]');
+      await page.getByRole('button', { name: 'Send', exact: true }).click();
+      await answer(page).getByText('Send something: the answer appears here.').waitFor();
+      await page.getByText(/^not JSON: /).waitFor();
       await field.fill('[[1], [2], [5]]');
       await page.getByRole('button', { name: 'Send', exact: true }).click();
       await answer(page).getByText('3.5, 4, 5.5').waitFor();

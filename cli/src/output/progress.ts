@@ -39,16 +39,15 @@ export async function whileWaiting<T>(what: string, work: () => Promise<T>): Pro
   }
 }
 
-/** A bar that appears with the first figures: what comes before is not counted. */
+/** A bar that appears once there is something to count: before, `0/0` would say nothing. */
 export function lateProgress(label: string): Progress {
   let bar: Progress | undefined;
-  const shown = () => {
-    bar ??= progress(label, 0);
-    return bar;
-  };
   return {
-    total: (total) => shown().total(total),
-    update: (done, note) => shown().update(done, note),
+    total(total) {
+      if (bar) bar.total(total);
+      else if (total > 0) bar = progress(label, total);
+    },
+    update: (done, note) => bar?.update(done, note),
     stop: () => bar?.stop(),
   };
 }

@@ -143,25 +143,28 @@ export function partsChart(rows: readonly Parts[]): Chart {
     description: `Where the time of an answer went, on average. ${told.join(' ')}`,
     height: 64 + 34 * rows.length,
     legend: { names: parts, of: 'bars' },
-    option: (isNarrow) => ({
-      grid: { left: roomForNames(rows, isNarrow), right: 24, top: 8, bottom: 48 },
-      xAxis: numbers('milliseconds, mean'),
-      yAxis: {
-        ...names(rows.map(({ name }) => name)),
-        axisLabel: {
-          color: 'var(--text)',
-          width: roomForNames(rows, isNarrow) - GAP,
-          overflow: 'break',
+    option: (isNarrow) => {
+      const left = roomForNames(rows, isNarrow);
+      return {
+        grid: { left, right: 24, top: 8, bottom: 48 },
+        xAxis: numbers('milliseconds, mean'),
+        yAxis: {
+          ...names(rows.map(({ name }) => name)),
+          axisLabel: {
+            color: 'var(--text)',
+            width: left - GAP,
+            overflow: 'break',
+          },
         },
-      },
-      series: parts.map((part, at) => ({
-        name: part,
-        type: 'bar',
-        stack: 'time',
-        barWidth: 20,
-        itemStyle: { color: lookOf(at).color, borderColor: 'var(--back)', borderWidth: 1 },
-        data: rows.map(({ parts: each }) => each[part] ?? 0),
-      })),
-    }),
+        series: parts.map((part, at) => ({
+          name: part,
+          type: 'bar',
+          stack: 'time',
+          barWidth: 20,
+          itemStyle: { color: lookOf(at).color, borderColor: 'var(--back)', borderWidth: 1 },
+          data: rows.map(({ parts: each }) => each[part] ?? 0),
+        })),
+      };
+    },
   };
 }

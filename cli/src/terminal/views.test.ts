@@ -149,6 +149,8 @@ test('package: steps ticked, the answer, the next command', async () => {
   const args = [join(DIGITS, 'model'), '--handler', join(DIGITS, 'inference.ts')];
   const view = await shown(['package', ...args, '--out', 'model.tar.gz']);
   expect(view.status).toBe(0);
+  expect(view.raw).toMatch(/bytes .*\/\d/);
+  expect(view.raw).not.toContain(' 0/0');
   const from = view.text.indexOf('✓');
   expect(steady(view.text.slice(from))).toMatchSnapshot();
   expect(widest(steady(view.text.slice(from)))).toBeLessThanOrEqual(80);

@@ -5,8 +5,8 @@ import type { RuntimeErrorCode } from '@sagemaker-tfs/tensors/runtime-errors';
 type Code = RuntimeErrorCode | ClientCode;
 
 const ADVICE: Readonly<Partial<Record<Code, string>>> = {
-  BAD_IMAGE: 'Send a JPEG, PNG, WebP, GIF or TIFF that opens elsewhere.',
-  BAD_INPUT: 'Compare the names, dtypes and shapes with the signature on the left.',
+  BAD_IMAGE: 'Does it open in a viewer of pictures? The ending of its name does not count.',
+  BAD_INPUT: 'Compare the names, dtypes and shapes with those in the table Signature.',
   BAD_REQUEST: 'Check that the body is what its media type says.',
   BAD_CUSTOM_ATTRIBUTE: 'Check the options: signature, version, outputs, transport.',
   HANDLER_FAILED: 'The log of serve has the stack of the handler. Mend it: serve loads it again.',
