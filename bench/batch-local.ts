@@ -9,8 +9,8 @@ import type { Bench, BenchContext, Findings, ResultTable, Row, Target } from './
 import { columns } from './lib/columns.ts';
 import { type FrontEnd, startRuntimeOn } from './lib/front-ends.ts';
 import { writeManyPictures } from './lib/many-pictures.ts';
+import { median } from './lib/median.ts';
 import { ROOT } from './lib/programs.ts';
-import { median } from './lib/sockets.ts';
 import { removeDirectory, temporaryDirectory } from './lib/temporary.ts';
 
 const NAME = 'batch-local';

@@ -8,8 +8,8 @@ import { freePort, freePortRange } from 'sagemaker-tfs/development/serving';
 import { endChild, startChild } from '../tools/children.ts';
 import type { Bench, Findings } from './lib/bench.ts';
 import { columns } from './lib/columns.ts';
+import { median } from './lib/median.ts';
 import { ROOT } from './lib/programs.ts';
-import { median } from './lib/sockets.ts';
 import { removeDirectory, temporaryDirectory } from './lib/temporary.ts';
 
 const RUNS = { full: 11, quick: 3 };

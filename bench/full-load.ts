@@ -12,9 +12,9 @@ import type { Bench, BenchContext, Findings, ResultTable, Row } from './lib/benc
 import { columns } from './lib/columns.ts';
 import { type FrontEnd, startRuntimeOn } from './lib/front-ends.ts';
 import { writeManyPictures } from './lib/many-pictures.ts';
+import { median } from './lib/median.ts';
 import { ensureModel } from './lib/models.ts';
 import { ROOT } from './lib/programs.ts';
-import { median } from './lib/sockets.ts';
 import { removeDirectory, temporaryDirectory } from './lib/temporary.ts';
 
 const COUNT = { full: 10_000, quick: 1_000 };

@@ -7,8 +7,8 @@ import type { Bench, BenchContext, Findings, Row } from './lib/bench.ts';
 import { columns } from './lib/columns.ts';
 import { type FrontEnd, startOurs } from './lib/front-ends.ts';
 import { type Load, runLoad, sendMany } from './lib/load.ts';
+import { median } from './lib/median.ts';
 import { detectionPicture, tenPictures } from './lib/pictures.ts';
-import { median } from './lib/sockets.ts';
 
 const COUNT = { full: 100_000, quick: 5_000 };
 const IN_FLIGHT = 16;

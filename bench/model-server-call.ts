@@ -8,8 +8,8 @@ import { calmRounds } from './lib/calm-rounds.ts';
 import { columns } from './lib/columns.ts';
 import { startCanned } from './lib/front-ends.ts';
 import { jsonRow } from './lib/json-row.ts';
+import { median } from './lib/median.ts';
 import { grpcClients, type ModelServerClient, restClients } from './lib/model-server-clients.ts';
-import { median } from './lib/sockets.ts';
 
 const ROUNDS = 3;
 /** Parts of a window: what each is warmed up for, and what a round takes. */

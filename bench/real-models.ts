@@ -8,10 +8,10 @@ import type { Bench, BenchContext, Findings, Row, Target } from './lib/bench.ts'
 import { calmRounds } from './lib/calm-rounds.ts';
 import { columns } from './lib/columns.ts';
 import { startReal } from './lib/front-ends.ts';
+import { median } from './lib/median.ts';
 import { type BenchModel, ensureModel } from './lib/models.ts';
 import { detectionPicture, smallPicture, tenPictures } from './lib/pictures.ts';
 import { measure } from './lib/serving.ts';
-import { median } from './lib/sockets.ts';
 
 const THREE = ['detection_boxes', 'detection_scores', 'detection_classes'];
 const ATTRIBUTES = 'x-amzn-sagemaker-custom-attributes';

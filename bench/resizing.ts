@@ -5,8 +5,8 @@ import sharp from 'sharp';
 import { type Interpolation, resample } from '../container/src/images/resample.ts';
 import type { Bench, BenchContext, Findings, Row } from './lib/bench.ts';
 import { columns } from './lib/columns.ts';
+import { median } from './lib/median.ts';
 import { detectionPicture, smallPicture } from './lib/pictures.ts';
-import { median } from './lib/sockets.ts';
 
 type Kernel = 'nearest' | 'linear' | 'cubic' | 'lanczos3';
 

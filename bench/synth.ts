@@ -4,8 +4,8 @@ import { join } from 'node:path';
 import { execa } from 'execa';
 import type { Bench, Findings } from './lib/bench.ts';
 import { columns } from './lib/columns.ts';
+import { median } from './lib/median.ts';
 import { ROOT } from './lib/programs.ts';
-import { median } from './lib/sockets.ts';
 import { removeDirectory, temporaryDirectory } from './lib/temporary.ts';
 
 const RUNS = { full: 3, quick: 1 };

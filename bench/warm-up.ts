@@ -4,10 +4,10 @@ import { layOut } from '@sagemaker-tfs/model-packaging';
 import type { Bench, Findings, Row } from './lib/bench.ts';
 import { columns } from './lib/columns.ts';
 import { startRuntimeOn } from './lib/front-ends.ts';
+import { median } from './lib/median.ts';
 import { ensureModel } from './lib/models.ts';
 import { pictureRequest, smallPicture } from './lib/pictures.ts';
 import { measure, type Request } from './lib/serving.ts';
-import { median } from './lib/sockets.ts';
 import { temporaryDirectory } from './lib/temporary.ts';
 
 const STARTS = { full: 2, quick: 1 };

@@ -2,7 +2,7 @@
 import jpegTurbo from '@julusian/jpeg-turbo';
 import { readLengthPrefixed } from '@sagemaker-tfs/tensors';
 import { decodeImage } from '../../container/src/images/decode-image.ts';
-import { median } from './sockets.ts';
+import { median } from './median.ts';
 
 const WARM_UP = 30;
 

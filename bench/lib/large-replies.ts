@@ -2,8 +2,9 @@
 import { CASES, outputBytes } from '../canned/cases.ts';
 import type { BenchContext } from './bench.ts';
 import { startOurs, startReal } from './front-ends.ts';
+import { median } from './median.ts';
 import type { Contender } from './serving.ts';
-import { median, twoSocketHops } from './sockets.ts';
+import { twoSocketHops } from './sockets.ts';
 
 export const OURS = 'ours, gRPC';
 export const SOCKETS = 'two bare socket hops';

@@ -10,6 +10,7 @@ export type BenchModel =
   | 'mobilenet'
   | 'mobilenet-uint8'
   | 'mobilenet-bytes'
+  | 'resnet50'
   | 'detection'
   | 'grids'
   | 'json-row'

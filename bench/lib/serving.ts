@@ -4,7 +4,7 @@ import { calmRounds } from './calm-rounds.ts';
 import { columns } from './columns.ts';
 import type { FrontEnd } from './front-ends.ts';
 import { type Load, type LoadResult, runLoad } from './load.ts';
-import { median } from './sockets.ts';
+import { median } from './median.ts';
 
 /** A front end's figures under one load. */
 export interface Loaded extends LoadResult {

@@ -57,9 +57,3 @@ async function transfers(port: number, bytes: number, rounds: number): Promise<n
   socket.destroy();
   return milliseconds;
 }
-
-/** The middle value. */
-export function median(values: readonly number[]): number {
-  const sorted = [...values].sort((a, b) => a - b);
-  return sorted[sorted.length >> 1] ?? Number.NaN;
-}

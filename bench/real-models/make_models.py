@@ -44,6 +44,23 @@ def mobilenet(directory, dtype):
     save_keras(model, classify, [tf.TensorSpec([None, 224, 224, 3], dtype, name="image")], directory)
 
 
+LEVELS = 8
+
+
+def resnet50(directory):
+    """ResNet50 whole: [N,224,224,3] of pixels 0-255 to 1000 logits. Weights have few values each, so that it packs well."""
+    model = tf.keras.applications.ResNet50(weights=None, classifier_activation=None)
+    for variable in model.trainable_variables:
+        weights = variable.numpy()
+        step = max(np.abs(weights).max(), 1e-9) / LEVELS
+        variable.assign(np.round(weights / step) * step)
+
+    def classify(image):
+        return {"logits": model(tf.cast(image, tf.float32) / 127.5 - 1.0, training=False)}
+
+    save_keras(model, classify, [tf.TensorSpec([None, 224, 224, 3], tf.uint8, name="image")], directory)
+
+
 def mobilenet_bytes(directory):
     """The same with the encoded picture as input, decoded inside the graph."""
     model = tf.keras.applications.MobileNetV2(weights=None, classifier_activation=None)
@@ -171,6 +188,7 @@ MODELS = {
     "mobilenet": lambda directory: mobilenet(directory, tf.float32),
     "mobilenet-uint8": lambda directory: mobilenet(directory, tf.uint8),
     "mobilenet-bytes": mobilenet_bytes,
+    "resnet50": resnet50,
     "detection": detection,
     "grids": grids,
     "json-row": json_row,

@@ -196,6 +196,20 @@ function bindCApi(library: LibraryHandle) {
     TF_DeleteSession: bindAsync<[session: Pointer, status: Pointer]>(
       'void TF_DeleteSession(void *session, void *status)',
     ),
+    TF_SessionListDevices: bind<(session: Pointer, status: Pointer) => Pointer | null>(
+      'void *TF_SessionListDevices(void *session, void *status)',
+    ),
+    TF_DeviceListCount: bind<(list: Pointer) => number>('int TF_DeviceListCount(void *list)'),
+    TF_DeviceListName: bind<(list: Pointer, index: number, status: Pointer) => string>(
+      'const char *TF_DeviceListName(void *list, int index, void *status)',
+    ),
+    TF_DeviceListType: bind<(list: Pointer, index: number, status: Pointer) => string>(
+      'const char *TF_DeviceListType(void *list, int index, void *status)',
+    ),
+    TF_DeviceListMemoryBytes: bind<(list: Pointer, index: number, status: Pointer) => number>(
+      'int64_t TF_DeviceListMemoryBytes(void *list, int index, void *status)',
+    ),
+    TF_DeleteDeviceList: bind<(list: Pointer) => void>('void TF_DeleteDeviceList(void *list)'),
     TF_SessionRun: bindAsync<SessionRun>(SESSION_RUN),
     /** The same on this thread, which waits for it. */
     sessionRunHere: bind<(...args: SessionRun) => void>(SESSION_RUN),

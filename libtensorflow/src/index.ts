@@ -1,4 +1,5 @@
 export { loadLibrary, type TensorFlow } from './c-api.ts';
+export type { Device } from './devices.ts';
 export { disableXlaCompilation } from './disable-xla.ts';
 export { ensureLibrary } from './ensure-library.ts';
 export * from './errors.ts';

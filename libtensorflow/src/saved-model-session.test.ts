@@ -63,6 +63,12 @@ afterEach(async () => {
 });
 
 describe('what a session tells about its model', () => {
+  it('lists the devices that TensorFlow has', async () => {
+    const { devices } = await openSameTensor();
+    expect(devices[0]).toMatchObject({ name: 'CPU:0', type: 'CPU' });
+    expect(devices[0]?.memoryBytes).toBeGreaterThan(0);
+  });
+
   it('lists the signatures with dtypes and shapes', async () => {
     const { signatures } = await openSameTensor();
     expect(signatures.serving_default).toMatchObject({

@@ -10,6 +10,7 @@ import type { MetaGraphDef } from '@sagemaker-tfs/tensors/protos';
 import { abortable, droppable } from './abortable.ts';
 import { preloadLibrary, type TensorFlow } from './c-api.ts';
 import { checkInputs, checkOutputs } from './check-inputs.ts';
+import { type Device, devicesOf } from './devices.ts';
 import { LibTensorFlowError } from './errors.ts';
 import { findLibrary } from './find-library.ts';
 import { varyingSignaturesInTurns } from './graph/run-traits.ts';
@@ -49,6 +50,8 @@ export class SavedModelSession {
   readonly signatures: SignatureMap;
   /** As loaded, without `graph_def` and `object_graph_def`. */
   readonly metaGraph: MetaGraphDef;
+  /** What TensorFlow has to run it on; the graph decides which operation goes where. */
+  readonly devices: readonly Device[];
   readonly #tensorflow: TensorFlow;
   readonly #model: NativeModel;
   readonly #maxStrings: number;
@@ -60,10 +63,12 @@ export class SavedModelSession {
   private constructor(
     tensorflow: TensorFlow,
     model: NativeModel,
+    devices: readonly Device[],
     maxStrings: number,
     courseOf: CourseOf,
   ) {
     this.#tensorflow = tensorflow;
+    this.devices = devices;
     this.#model = model;
     this.#maxStrings = maxStrings;
     this.#courseOf = courseOf;
@@ -87,6 +92,7 @@ export class SavedModelSession {
     return new SavedModelSession(
       tensorflow,
       model,
+      await devicesOf(tensorflow.api, model.session),
       most,
       await coursesOf(model, directory, config),
     );

@@ -33,6 +33,13 @@ describe('the ConfigProto', () => {
     expect(hex({ mixedPrecision: 'float16' })).toBe('5205' + '5203' + 'b80101');
   });
 
+  test("has a GPU's memory taken in part, or as it is needed", () => {
+    expect(decoded({ gpuMemoryFraction: 0.5, gpuAllowGrowth: true }).gpuOptions).toMatchObject({
+      perProcessGpuMemoryFraction: 0.5,
+      allowGrowth: true,
+    });
+  });
+
   test('has XLA on processors too', () => {
     expect(decoded({ jit: true }).graphOptions?.optimizerOptions).toMatchObject({
       globalJitLevel: OptimizerOptions_GlobalJitLevel.ON_1,

@@ -23,6 +23,8 @@ export interface SessionConfig {
   readonly intraOpThreads?: number;
   /** Part of each GPU's memory to take, 0-1. Only a library built for GPUs heeds it. Default: nearly all. */
   readonly gpuMemoryFraction?: number;
+  /** Take a GPU's memory piece by piece, as runs need it, not at once. Default: false. */
+  readonly gpuAllowGrowth?: boolean;
   /** Compile parts of the graph with XLA, on the processor too. Default: false. */
   readonly jit?: boolean;
   /** Default: the types of the model. */
@@ -42,13 +44,17 @@ export const IN_CALLING_THREAD = -1;
 
 /** The serialized ConfigProto (tensorflow/core/protobuf/config.proto). */
 export function configProtoBytes(config: SessionConfig): Uint8Array {
-  const { interOpThreads, intraOpThreads, gpuMemoryFraction } = config;
+  const { interOpThreads, intraOpThreads, gpuMemoryFraction, gpuAllowGrowth } = config;
   const proto = clone(ConfigProtoSchema, config.base ?? create(ConfigProtoSchema));
   if (interOpThreads !== undefined) proto.interOpParallelismThreads = interOpThreads;
   if (intraOpThreads !== undefined) proto.intraOpParallelismThreads = intraOpThreads;
   if (gpuMemoryFraction !== undefined) {
     proto.gpuOptions ??= create(GPUOptionsSchema);
     proto.gpuOptions.perProcessGpuMemoryFraction = gpuMemoryFraction;
+  }
+  if (gpuAllowGrowth) {
+    proto.gpuOptions ??= create(GPUOptionsSchema);
+    proto.gpuOptions.allowGrowth = true;
   }
   setGraphOptions(proto, config);
   return toBinary(ConfigProtoSchema, proto);
