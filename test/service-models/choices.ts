@@ -372,7 +372,7 @@ export function imageOf(choice: Choice['image'], type: string | undefined): obje
 }
 
 /** A row that only the constructs refuse, and so late that asking them takes long. */
-export interface Conflict {
+interface Conflict {
   readonly why: string;
   readonly of: (choice: (field: string) => number) => boolean;
 }

@@ -155,7 +155,7 @@ export class Metrics implements MetricsPage {
       name: 'sagemaker_tfs_model_server_restarts_total',
       help: 'Processes of TensorFlow Serving that ended and were started again.',
       registers,
-      // Each process of the runtime hears of all of them.
+      // All processes of the runtime know of the same ends.
       aggregator: 'max',
       collect() {
         this.reset();

@@ -1,4 +1,4 @@
-/** The inputs of a shard that have no output, a line each, with the reason that the job's log gives for just that one. */
+/** The inputs of a shard that have no output, a line each, with the reason that the job's log has for just that one. */
 import type { S3Client } from '@aws-sdk/client-s3';
 import { type LoggedReason, loggedReasons, type S3Location } from '@sagemaker-tfs/batch';
 import type { JobLog } from '@sagemaker-tfs/batch/logs';
