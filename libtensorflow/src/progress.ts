@@ -13,6 +13,8 @@ export interface Progress {
 
 /** Columns of the bar, so that a line with rate, time left and failures fits 80 columns. */
 const BAR = 20;
+const FULL = '█';
+const EMPTY = '░';
 /** Milliseconds between lines where the stream is no terminal. */
 const LINE_EVERY = 5_000;
 
@@ -26,7 +28,7 @@ export function redraws(stream: NodeJS.WriteStream, environment = process.env): 
   return stream.isTTY === true && !isDumb(environment);
 }
 
-/** Shows `label` with a bar until `stop`. */
+/** Shows `label` with a bar until `stop`. With a total of 0, which is one that is not known yet, only what is done is shown. */
 export function showProgress(
   label: string,
   total: number,
@@ -37,10 +39,12 @@ export function showProgress(
 
 function liveBar(label: string, total: number, stream: NodeJS.WriteStream): Progress {
   const bar = new cliProgress.SingleBar({
-    format: '  {label} {bar} {percentage}% {value}/{total} {note}',
-    barCompleteChar: '█',
-    barIncompleteChar: '░',
-    barsize: BAR,
+    format: (_, { progress, value, total }, { label, note }) => {
+      const full = Math.round(progress * BAR);
+      const bar = FULL.repeat(full) + EMPTY.repeat(BAR - full);
+      const figures = total > 0 ? `${bar} ${Math.floor(100 * progress)}% ` : '';
+      return `  ${label} ${figures}${counted(value, total)} ${note}`;
+    },
     hideCursor: true,
     stream,
     // It would take SIGINT from the program, which then could not be interrupted.
@@ -60,6 +64,9 @@ function liveBar(label: string, total: number, stream: NodeJS.WriteStream): Prog
   };
 }
 
+const counted = (done: number, total: number) =>
+  total > 0 ? `${done}/${total}` : `${done || '...'}`;
+
 function plainLines(label: string, total: number, stream: NodeJS.WritableStream): Progress {
   let known = total;
   let last = { at: Date.now(), done: 0, note: '' };
@@ -68,7 +75,7 @@ function plainLines(label: string, total: number, stream: NodeJS.WritableStream)
   const print = () => {
     if (printed === last.done) return;
     printed = last.done;
-    stream.write(`  ${label} ${last.done}/${known} ${last.note}`.trimEnd().concat('\n'));
+    stream.write(`  ${label} ${counted(last.done, known)} ${last.note}`.trimEnd().concat('\n'));
   };
   return {
     update(done, note = '') {

@@ -94,7 +94,6 @@ async function verify(
       samples: options.sample,
       accept: job?.accept,
       onProgress(inputs) {
-        bar.total(inputs);
         bar.update(inputs);
       },
     }).finally(bar.stop);
@@ -202,7 +201,6 @@ async function fetchParts(from: string, partKeys: number, options: FetchOptions)
         share,
         inputPrefix: packed?.prefix ?? (await inputPrefix(s3, places)),
         onProgress(outputs) {
-          bar.total(outputs);
           bar.update(outputs);
         },
       });
@@ -231,7 +229,6 @@ async function fetchInto(from: string, options: FetchOptions): Promise<void> {
     file: options.out,
     format,
     onProgress(outputs: number) {
-      bar.total(outputs);
       bar.update(outputs);
     },
   };
