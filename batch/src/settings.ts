@@ -72,8 +72,8 @@ export interface TransformSettings {
   /** Objects for each job; 0 runs one job over everything. */
   readonly objectsPerShard: number;
   /**
-   * Minutes of work of each job, by the rate that the first small shard shows; `objectsPerShard` is then the most. 0: every
-   * shard has `objectsPerShard`.
+   * Minutes of work of each job of a sharded run, by the rate that the first small shard shows; `objectsPerShard` is then the
+   * most. 0: every shard has `objectsPerShard`.
    */
   readonly minutesPerShard: number;
   /** Jobs at once; stay below the account's quota of instances. */
@@ -117,7 +117,7 @@ export const DEFAULT_SETTINGS = {
   transformAmiVersion: '',
   environment: {},
   objectsPerShard: 0,
-  minutesPerShard: 0,
+  minutesPerShard: 60,
   maxConcurrentJobs: 2,
   runId: '',
   existing: 'older',
@@ -268,11 +268,6 @@ export const CONFLICT_RULES: readonly ConflictRule[] = [
     setting: 'keySuffix',
     when: '$s.keySuffix != "" and $s.objectsPerShard = 0',
     problem: 'a single job takes every object below its prefix; set objectsPerShard',
-  },
-  {
-    setting: 'minutesPerShard',
-    when: '$s.minutesPerShard != 0 and $s.objectsPerShard = 0',
-    problem: 'a single job has no shards; set objectsPerShard, the most that a shard may have',
   },
   {
     setting: 'existing',

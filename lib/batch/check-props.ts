@@ -44,13 +44,7 @@ export function checkBatch(scope: Construct, props: BatchTransformProps): void {
       1,
       SETTING_RULES.objectsPerShard.max,
     );
-    checkInteger(
-      scope,
-      'sharding.minutesPerShard',
-      minutesPerShard,
-      1,
-      SETTING_RULES.minutesPerShard.max,
-    );
+    checkSetting(scope, 'sharding.minutesPerShard', 'minutesPerShard', minutesPerShard);
     checkSetting(scope, 'sharding.maxConcurrentJobs', 'maxConcurrentJobs', maxConcurrentJobs);
   }
   const { input, output, inventory } = props;

@@ -10,10 +10,15 @@ import { jsonata } from './jsonata.ts';
 import { afterShard, noticeStates } from './notice-states.ts';
 import { FAILURE_CLASS, FAILURE_REASON, JOB_SPENT, transformStates } from './transform-state.ts';
 
-/** Waits for capacity before a shard is left: together more than a day. */
-const MAX_WAITS = 30;
+/** Waits for capacity before a job is given up: together more than a day. */
+export const MAX_WAITS = 30;
 const FIRST_WAIT = 300;
 const LONGEST_WAIT = 3_600;
+
+/** JSONata of the seconds before a job that could not run is tried again. */
+export const WAIT_SECONDS = jsonata(
+  `$min([${LONGEST_WAIT}, ${FIRST_WAIT} * $power(2, $states.input.waits - 1)])`,
+);
 
 /** JSONata of the state with some fields changed, and without where the last count stopped. */
 function state(changes: string): string {
@@ -154,9 +159,7 @@ function jobStates(props: DefinitionProps) {
     },
     'Wait for capacity': {
       Type: 'Wait',
-      Seconds: jsonata(
-        `$min([${LONGEST_WAIT}, ${FIRST_WAIT} * $power(2, $states.input.waits - 1)])`,
-      ),
+      Seconds: WAIT_SECONDS,
       Next: 'Find missing outputs',
     },
     'Give up job': {

@@ -18,12 +18,12 @@ export interface S3Place {
 
 /** How a large input is cut into jobs. */
 export interface ShardingProps {
-  /** Inputs of one job. A job takes minutes to start: make shards that run for an hour or more. */
+  /** Inputs of one job at most. */
   readonly objectsPerShard: number;
   /**
-   * Minutes of work of one job, 1-1,440: the first small shard shows the rate, and the others are cut by it.
-   * `objectsPerShard` is then the most that a shard has.
-   * @default - every shard has `objectsPerShard`
+   * Minutes of work of one job, 0-1,440: the first small shard shows the rate, and the others are cut by it.
+   * `objectsPerShard` is then the most that a shard has, and with 0 what every shard has.
+   * @default 60
    */
   readonly minutesPerShard?: number;
   /**

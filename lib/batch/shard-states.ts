@@ -7,9 +7,9 @@ import type { DefinitionProps, Ends } from './definition-props.ts';
 import { callFunction, FUNCTION_ERROR, failWith, runFailure } from './function-state.ts';
 import { CANARY_MANIFEST } from './handler/run-places.ts';
 import { jsonata } from './jsonata.ts';
-import { oneShard, shardInput } from './one-shard.ts';
+import { MAX_WAITS, oneShard, shardInput, WAIT_SECONDS } from './one-shard.ts';
 import { statesArn } from './states-arn.ts';
-import { JOB_SPENT, transformStates } from './transform-state.ts';
+import { FAILURE_CLASS, JOB_SPENT, transformStates } from './transform-state.ts';
 
 /** Name the maps' executions, `MACHINE/Shards:...`. */
 export const SHARD_MAP_LABELS = ['Canary', 'Shards'] as const;
@@ -202,8 +202,26 @@ function checkStates(props: DefinitionProps, ends: Ends) {
       props,
       `$merge([${SETTINGS}, { "instanceCount": 1 }])`,
       '{ "S3DataType": "ManifestFile", "S3Uri": $states.input.summary.redriveUri }',
-      { ...afterMopUp, onError: afterMopUp },
+      { ...afterMopUp, onError: { Output: jsonata('$states.input'), Next: 'Mop-up refused?' } },
     ),
+    'Mop-up refused?': {
+      Type: 'Choice',
+      Choices: [
+        {
+          // What the shards wait for, the last job waits for, too.
+          Condition: jsonata(
+            `${FAILURE_CLASS} in ["capacity", "internal"] and ($exists($states.input.waits) ? $states.input.waits : 0) < ${MAX_WAITS}`,
+          ),
+          Output: withoutPosition(
+            '{ "waits": $exists($states.input.waits) ? $states.input.waits + 1 : 1 }',
+          ),
+          Next: 'Wait for mop-up',
+        },
+      ],
+      Default: 'Mop-up left',
+    },
+    'Mop-up left': { Type: 'Pass', ...afterMopUp },
+    'Wait for mop-up': { Type: 'Wait', Seconds: WAIT_SECONDS, Next: 'Mop up' },
     Incomplete: {
       Type: 'Pass',
       Output: jsonata(

@@ -80,13 +80,11 @@ export const batch = z
       .strictObject({
         objectsPerShard: count
           .max(SETTING_RULES.objectsPerShard.max)
-          .describe('Objects of each job.'),
-        minutesPerShard: count
-          .max(SETTING_RULES.minutesPerShard.max)
-          .optional()
-          .describe(
-            'Minutes of work of each job, by the rate that the first small shard shows; `objectsPerShard` is then the most. Default: every shard has `objectsPerShard`.',
-          ),
+          .describe('Objects of each job at most.'),
+        minutesPerShard: whole(
+          'minutesPerShard',
+          'Minutes of work of each job, by the rate that the first small shard shows; `objectsPerShard` is then the most. 0: every shard has `objectsPerShard`.',
+        ),
         maxConcurrentJobs: whole('maxConcurrentJobs', 'Jobs at once.'),
         keySuffix: z
           .string()

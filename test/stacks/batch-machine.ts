@@ -43,7 +43,7 @@ function nameOf(reference: unknown): string {
 export interface Job {
   readonly TransformJobName: string;
   readonly TransformInput: { DataSource: { S3DataSource: { S3DataType: string; S3Uri: string } } };
-  readonly TransformResources: { readonly InstanceCount: number };
+  readonly TransformResources: { readonly InstanceCount: number; readonly InstanceType: string };
   readonly [field: string]: unknown;
 }
 

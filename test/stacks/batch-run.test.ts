@@ -287,6 +287,23 @@ describe('failures', () => {
     });
   });
 
+  test('late lack of capacity: the next type is tried, the last job waits, and no input is to blame', async () => {
+    const full = failing('CapacityError: Unable to provision requested ML compute capacity.');
+    const types: unknown[] = [];
+    let refusedLast = 9;
+    const { output } = await later(machine, {}, (job) => {
+      const { InstanceCount, InstanceType } = job.TransformResources;
+      types.push(InstanceType);
+      // The first shard has its instances, and leaves one input; those that come later wait for theirs.
+      if (InstanceCount === 1) return refusedLast-- > 0 ? full() : writeOutputs(s3)(job);
+      return types.length === 2 ? full() : writeOutputs(s3, ['a.jpg'])(job);
+    });
+    expect(types.slice(0, 3)).toEqual(['ml.p3.2xlarge', 'ml.p3.2xlarge', 'ml.g5.2xlarge']);
+    // Each type in turn, again and again.
+    expect(types).toHaveLength(3 + 10);
+    expect(output).toMatchObject({ done: NAMES.length, missing: 0 });
+  });
+
   test('a run over its budget starts no more jobs', async () => {
     const hour = { TransformStartTime: 1_700_000_000_000, TransformEndTime: 1_700_003_600_000 };
     const { jobs, output } = await later(machine, { budgetInstanceHours: 2 }, (job) => {
@@ -638,6 +655,7 @@ test.each([240, 2_400])('%d shards: no state takes more than 256 KiB', async (sh
 describe('shards by the rate of the first', () => {
   const INPUTS = 10_000;
   const CANARY = 1_000;
+  const byDefault = machineOf(batchTemplate(() => ({ sharding: { objectsPerShard: 100_000 } })));
   const sized = machineOf(
     batchTemplate(() => ({ sharding: { objectsPerShard: 5_000, minutesPerShard: 1 } })),
   );
@@ -649,7 +667,7 @@ describe('shards by the rate of the first', () => {
   });
 
   /** Sizes of the jobs of a run whose first one writes its outputs within these seconds. */
-  async function sizes(seconds: number, input: object = {}, service = aws) {
+  async function sizes(seconds: number, input: object = {}, service = aws, of = sized) {
     const write = writeOutputs(s3);
     let first = true;
     const transform = (job: Job) => {
@@ -663,7 +681,7 @@ describe('shards by the rate of the first', () => {
         s3.modified.set(path, s3.now + second * 1_000);
       }
     };
-    const { jobs, output } = await later(sized, input, transform, service);
+    const { jobs, output } = await later(of, input, transform, service);
     return { sizes: jobs.map((job) => sentTo([job]).length), jobs, output };
   }
 
@@ -683,6 +701,14 @@ describe('shards by the rate of the first', () => {
     ]);
     expect(new Set(sentTo(found.jobs)).size).toBe(INPUTS);
     expect(found.output).toMatchObject({ inputs: INPUTS, done: INPUTS, missing: 0 });
+  });
+
+  test('an hour of work by default, and with 0 what the construct says', async () => {
+    // 1,000 outputs in 1,000 s.
+    expect((await sizes(999, {}, aws, byDefault)).sizes).toEqual([CANARY, 3_600, 3_600, 1_800]);
+    for (const path of s3.objects.keys()) if (path.endsWith('.out')) s3.objects.delete(path);
+    const found = await sizes(999, { minutesPerShard: 0 }, aws, byDefault);
+    expect(found.sizes).toEqual([CANARY, 9_000]);
   });
 
   test('outputs of earlier runs show no rate', async () => {
@@ -728,11 +754,6 @@ describe('shards by the rate of the first', () => {
     const found = await sizes(19, {}, short);
     expect(found.output).toMatchObject({ inputs: INPUTS, done: INPUTS, missing: 0 });
     expect(new Set(sentTo(found.jobs)).size).toBe(INPUTS);
-  });
-
-  test('without shards it is refused', async () => {
-    const { output } = await later(sized, { objectsPerShard: 0 });
-    expect(output).toMatchObject({ cause: expect.stringContaining('minutesPerShard') });
   });
 });
 

@@ -113,12 +113,12 @@ function addMachine(start: Command): void {
     .option('--key-suffix <text>', 'only keys that end so (sharded runs)')
     .option(
       '--objects-per-shard <number>',
-      'inputs of one job, 0 for one job over all',
+      'inputs of one job at most, 0 for one job over all',
       wholeNumber(0),
     )
     .option(
       '--minutes-per-shard <number>',
-      'minutes of work of one job, by the rate of the first small shard; --objects-per-shard is then the most',
+      'minutes of work of one job, by the rate of the first small shard; --objects-per-shard is then the most; 0 for just that',
       wholeNumber(0, SETTING_RULES.minutesPerShard.max),
     )
     .option('--max-concurrent-jobs <number>', 'jobs at once of a sharded run', wholeNumber())
