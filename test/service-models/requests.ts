@@ -1,5 +1,6 @@
 /** What AWS's service models refuse of a request of HTTP: stand-ins for AWS refuse the same. */
 import type { IncomingMessage } from 'node:http';
+import { asRequest } from './batch-resources.ts';
 import { problemsOf, services } from './validate.ts';
 
 /** `SageMaker.CreateModel` of `X-Amz-Target`, or `/v1/submitjob` of AWS Batch. */
@@ -54,3 +55,19 @@ export const refusal = (problems: readonly string[]) => ({
   __type: 'ValidationException',
   message: problems.join('; '),
 });
+
+/** Names of services in the resources of tasks, where the models have others. */
+const TASK_SERVICES: Readonly<Record<string, string>> = { sfn: 'stepfunctions' };
+
+/**
+ * What the models refuse of a task's arguments.
+ * @param resource such as `arn:aws:states:::aws-sdk:sagemaker:createTransformJob`
+ */
+export function taskProblems(resource: string, args: unknown): string[] {
+  const [name = '', call = ''] = resource.replace(/^.*:::(aws-sdk:)?/, '').split(':');
+  const service = TASK_SERVICES[name] ?? name;
+  const operation = `${call.charAt(0).toUpperCase()}${call.slice(1)}`;
+  if (services[service]?.inputs[operation] === undefined) return [`no model of ${resource}`];
+  // Step Functions spells members with a capital, its own API does not.
+  return problemsOf(service, operation, name === 'sfn' ? asRequest(args) : args);
+}

@@ -1,6 +1,6 @@
 /**
  * Executes a state machine of JSONata states: Pass, Wait (which takes no time), Choice, Task, Map, Succeed and Fail,
- * with Retry, Catch, the payload limit of 256 KiB and the maps' tolerated failures.
+ * with Retry, Catch, the payload limit of 256 KiB, the maps' tolerated failures and the events of a history.
  * What AWS would do is answered by the test.
  * @see https://states-language.net/spec.html
  */
@@ -70,11 +70,54 @@ function checkSize(value: unknown): void {
   }
 }
 
+/**
+ * Events of the longest history of an execution. Every run of a distributed map's item has a history of its own.
+ * @see https://docs.aws.amazon.com/step-functions/latest/dg/service-quotas.html
+ * @see https://docs.aws.amazon.com/step-functions/latest/dg/state-map-distributed.html
+ */
+export const MOST_EVENTS = 25_000;
+
+/**
+ * Events of each kind of step.
+ * @see https://docs.aws.amazon.com/step-functions/latest/apireference/API_HistoryEvent.html
+ */
+const EVENTS = {
+  /** ExecutionStarted, ExecutionSucceeded or ExecutionFailed. */
+  execution: 2,
+  /** ...StateEntered, ...StateExited. */
+  state: 2,
+  /** TaskScheduled, TaskStarted, TaskSucceeded or TaskFailed; of each attempt. */
+  task: 3,
+  /** MapRunStarted, MapRunSucceeded or MapRunFailed. */
+  map: 2,
+} as const;
+
+/** Counts the events of executions. */
+export interface Histories {
+  /** Events of the longest of all, those of maps' items included. */
+  longest: number;
+}
+
+/** The history of one execution. */
+interface History {
+  readonly all: Histories;
+  events: number;
+}
+
+/** @throws Error past the limit, which no state of a machine catches */
+function record(history: History, kind: keyof typeof EVENTS): void {
+  history.events += EVENTS[kind];
+  const { all, events } = history;
+  all.longest = Math.max(all.longest, events);
+  if (events > MOST_EVENTS) throw new Error(`more than ${MOST_EVENTS} events`);
+}
+
 interface Scope {
   readonly input: unknown;
   readonly context: Record<string, unknown>;
   readonly result?: unknown;
   readonly errorOutput?: { Error: string; Cause: string };
+  readonly history: History;
 }
 
 /** Runs to the end. @throws StateError where the execution fails */
@@ -83,14 +126,18 @@ export async function execute(
   input: unknown,
   service: Service,
   context: Record<string, unknown> = { Execution: { Name: 'execution', Id: 'arn:execution' } },
+  histories: Histories = { longest: 0 },
 ): Promise<unknown> {
+  const history: History = { all: histories, events: 0 };
+  record(history, 'execution');
   const { StartAt, States } = machine as Machine;
   let name: string | undefined = StartAt;
   let value = input;
   while (name !== undefined) {
     const state: State | undefined = States[name];
     if (!state) throw new Error(`no state '${name}'`);
-    ({ name, value } = await step(state, { input: value, context }, service));
+    record(history, 'state');
+    ({ name, value } = await step(state, { input: value, context, history }, service));
     checkSize(value);
   }
   return value;
@@ -139,6 +186,7 @@ async function choose(state: State, scope: Scope) {
 
 async function attempt(state: State, scope: Scope, work: () => Promise<unknown>) {
   for (let attempts = 0; ; attempts++) {
+    record(scope.history, state.Type === 'Map' ? 'map' : 'task');
     try {
       const result = await work();
       return { name: state.Next, value: await output(state.Output, { ...scope, result }, result) };
@@ -184,7 +232,7 @@ async function runMap(state: State, scope: Scope, service: Service): Promise<unk
       const input = await output(ItemSelector, { ...scope, context }, item);
       checkSize(input);
       try {
-        results[Index] = await execute(ItemProcessor, input, service, context);
+        results[Index] = await execute(ItemProcessor, input, service, context, scope.history.all);
       } catch (error) {
         if (!(error instanceof StateError)) throw error;
         failures++;

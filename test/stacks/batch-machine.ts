@@ -4,7 +4,8 @@ import { Bucket, type IBucket } from 'aws-cdk-lib/aws-s3';
 import type { Stack } from 'aws-cdk-lib/core';
 import { handler, type ShardRequest } from '../../lib/batch/handler/index.ts';
 import { BatchTransform, type BatchTransformProps } from '../../lib/index.ts';
-import { execute, type Service, StateError } from './asl.ts';
+import { taskProblems } from '../service-models/requests.ts';
+import { execute, type Histories, type Service, StateError } from './asl.ts';
 import type { S3StandIn } from './s3-stand-in.ts';
 import { testModel, testStack } from './support.ts';
 
@@ -71,6 +72,9 @@ export async function run(
   const results = new Map<string, object>();
   const service: Service = async (resource, args) => {
     if (resource === 'wait') return waits.push(args as number);
+    // References stand in a template without their values.
+    const problems = taskProblems(resource, args).filter((line) => !/(Arn|Name): /.test(line));
+    if (problems.length > 0) throw new Error(problems.join('; '));
     if (resource === DESCRIBE) {
       const answer = (await other(resource, args)) as object;
       const { TransformJobName } = args as Job;
@@ -96,11 +100,14 @@ export async function run(
     }
     return { TransformJobArn: `arn:aws:sagemaker:x:1:transform-job/${job.TransformJobName}` };
   };
-  const output = await execute(machine, input, service).catch((error: unknown) => {
-    if (error instanceof StateError) return error;
-    throw error;
-  });
-  return { jobs, output, waits };
+  const histories: Histories = { longest: 0 };
+  const output = await execute(machine, input, service, undefined, histories).catch(
+    (error: unknown) => {
+      if (error instanceof StateError) return error;
+      throw error;
+    },
+  );
+  return { jobs, output, waits, longestHistory: histories.longest };
 }
 
 /** What SageMaker does with the manifest of a job: it writes an output for every key that is not refused. */

@@ -587,23 +587,28 @@ function unluckyFunction(service: Service): Service {
   };
 }
 
+/** What a shard says of a job that completed. */
+const DONE = 'no output was written';
+
 /** Shards that get a job. */
 const JOBS = 240;
+const LARGE = { objectsPerShard: 1_000_000, maxConcurrentJobs: 200 };
 
-test.each([240, 2_400])('%d shards: no state takes more than 256 KiB', async (shards) => {
-  const settings = { objectsPerShard: 1_000_000, maxConcurrentJobs: 200 };
-  const counted = (missing: number): PendingResult => ({
+/** A run over many shards of 500,000 inputs; some need a job, and one that fails leaves all of its inputs. */
+function largeRun(shards: number): Service {
+  const counted = (missing: number, failedPercent: number): PendingResult => ({
     ...{ inputs: 500_000, done: 500_000 - missing, missing, refused: 0, deleted: 0 },
     ...{
       counted: true,
-      failedPercent: 0,
+      failedPercent,
       overBudget: false,
       again: false,
       manifestUri: 's3://data/m',
     },
   });
   const looks = new Map<string, number>();
-  const answers: Service = (resource, args) => {
+  let stopped: object | undefined;
+  return (resource, args) => {
     const { Payload: request } = args as { Payload?: ShardRequest };
     if (resource.endsWith('listObjectsV2')) {
       const { Prefix } = args as { Prefix: string };
@@ -625,32 +630,80 @@ test.each([240, 2_400])('%d shards: no state takes more than 256 KiB', async (sh
         looks.set(request.shard, before + 1);
         // The shards after the first were done by an earlier run.
         const missing = before === 0 && looks.size <= JOBS;
-        return { Payload: counted(missing ? 500_000 : 0) };
+        return { Payload: counted(missing ? 500_000 : 0, request.reason === DONE ? 0 : 100) };
       }
+      case 'why':
+        return { Payload: stopped ?? { error: 'ShardsFailed', reason: request.otherwise } };
+      case 'stop':
+        stopped ??= { error: request.error, reason: request.reason };
+        return { Payload: stopped };
       default: {
         const inputs = shards * 500_000;
         return { Payload: { counted: true, inputs, missing: 0, outputUri: 's3://data/output/' } };
       }
     }
   };
-  const { jobs, output } = await run(machine, settings, undefined, answers);
-  expect(output).toMatchObject({ missing: 0, inputs: shards * 500_000 });
-  expect(jobs).toHaveLength(JOBS);
+}
+
+/** Events of a run's own history, and of a shard's, without and with all that passes: not one for each shard. */
+const EVENTS = { quiet: 60, unlucky: 300 };
+
+test.each([240, 2_400])('%d shards: no state takes more than 256 KiB', async (shards) => {
+  const quiet = await run(machine, LARGE, undefined, largeRun(shards));
+  expect(quiet.output).toMatchObject({ missing: 0, inputs: shards * 500_000 });
+  expect(quiet.jobs).toHaveLength(JOBS);
+  expect(quiet.longestHistory).toBeLessThan(EVENTS.quiet);
   // The same with every kind of failure that passes, one after the other.
-  looks.clear();
   let calls = 0;
   const unlucky = await run(
     machine,
-    settings,
+    LARGE,
     () => {
       calls += 1;
       if (calls % 3 === 0) throw PASSING_ERRORS[(calls / 3) % PASSING_ERRORS.length];
     },
-    unluckyFunction(answers),
+    unluckyFunction(largeRun(shards)),
   );
   expect(calls).toBeGreaterThan(1.3 * JOBS);
   expect(unlucky.output).toMatchObject({ missing: 0, inputs: shards * 500_000 });
+  expect(unlucky.longestHistory).toBeLessThan(EVENTS.unlucky);
 });
+
+/** What no other try helps: the answer of every job from the twentieth on, and how the run ends. */
+const LASTING: readonly [string, () => unknown, string][] = [
+  [
+    'a container that does not start',
+    failing('ClientError: the container did not pass the ping health check'),
+    'CannotRun',
+  ],
+  ['inputs that the model refuses', failing('ClientError: cannot decode'), 'TooManyFailures'],
+  [
+    'a role that may not',
+    () => {
+      throw refused('not authorized', 'AccessDeniedException');
+    },
+    'CannotRun',
+  ],
+  ['somebody who stops jobs', () => ({ TransformJobStatus: 'Stopped' }), 'TooManyFailures'],
+];
+
+test.each([240, 2_400].flatMap((shards) => LASTING.map((one) => [shards, ...one] as const)))(
+  '%d shards: %s ends the run, and the reason is told',
+  async (shards, _, answer, error) => {
+    let calls = 0;
+    const { output, jobs } = await run(
+      machine,
+      LARGE,
+      () => {
+        calls += 1;
+        return calls < 20 ? undefined : answer();
+      },
+      largeRun(shards),
+    );
+    expect(output).toMatchObject({ error });
+    expect(jobs.length).toBeGreaterThanOrEqual(20);
+  },
+);
 
 describe('shards by the rate of the first', () => {
   const INPUTS = 10_000;
