@@ -1,5 +1,6 @@
 /** Reads `serving.config.ts`: its fields by the schema, their combinations by AWS's rules. */
 import { fieldWords, wrongFields } from '@sagemaker-tfs/manifest';
+import { sentence } from '@sagemaker-tfs/manifest/sentence';
 import { configSchema, type ServingConfig } from './config.ts';
 import { ConfigurationError } from './errors.ts';
 import { type BrokenRule, brokenRules } from './rules/index.ts';
@@ -20,7 +21,7 @@ export function parseConfig(config: unknown, source: string): ServingConfig {
   const result = configSchema.safeParse(config, { error: fieldWords });
   const lines = result.success
     ? brokenRules(result.data).map(explainRule)
-    : wrongFields(result.error, '(the configuration)').map((line) => `  ${line}`);
+    : wrongFields(result.error, '(the configuration)').map((line) => `  ${sentence(line)}`);
   if (result.success && lines.length === 0) {
     sources.set(result.data, source);
     return result.data;

@@ -1,4 +1,5 @@
 /** One way to refuse bad props: which construct, which prop, what is wrong, what to do. */
+import { sentence } from '@sagemaker-tfs/manifest/sentence';
 import { Token } from 'aws-cdk-lib/core';
 import type { Construct } from 'constructs';
 import { InvalidProp } from './errors.ts';
@@ -64,8 +65,4 @@ export function checkInteger(...range: Parameters<typeof checkRange>): void {
     invalidProp(where, prop, `${value} is not a whole number`, `Give one from ${min} to ${max}`);
   }
   checkRange(...range);
-}
-
-function sentence(text: string): string {
-  return /[.?]$/.test(text) ? text : `${text}.`;
 }

@@ -36,7 +36,7 @@ test.each<[string, string | undefined, string]>([
     'a wrong field',
     'export default { models: { m: { model: "model", endpoint: { instanceCount: 0 } } } };',
     `serving.config.ts is wrong:
-  models.m.endpoint.instanceCount: 0 is out of range. Give more than 0
+  models.m.endpoint.instanceCount: 0 is out of range. Give more than 0.
 `,
   ],
   [
@@ -46,11 +46,11 @@ test.each<[string, string | undefined, string]>([
       models: { m: { model: ["a"], endpoint: { instanceCount: 1.5, enabled: "no" } } },
     };`,
     `serving.config.ts is wrong:
-  models.m.model: a list is not a text
-  models.m.endpoint.instanceCount: 1.5 is not a whole number
-  models.m.endpoint.enabled: 'no' is not true or false
-  environments[0].name: missing. Give a text
-  environments[0].account: 123456789012 is not a text
+  models.m.model: a list is not a text.
+  models.m.endpoint.instanceCount: 1.5 is not a whole number.
+  models.m.endpoint.enabled: 'no' is not true or false.
+  environments[0].name: missing. Give a text.
+  environments[0].account: 123456789012 is not a text.
 `,
   ],
   [
@@ -60,8 +60,8 @@ test.each<[string, string | undefined, string]>([
       environments: [],
     };`,
     `serving.config.ts is wrong:
-  models.my model: a name has letters, digits and hyphens, begins with a letter, and has at most 31 characters
-  environments: it has to have at least 1 entry
+  models.my model: a name has letters, digits and hyphens, begins with a letter, and has at most 31 characters.
+  environments: it has to have at least 1 entry.
 `,
   ],
   [
