@@ -1,21 +1,24 @@
 /**
  * A deployment without an account: the real `cdk bootstrap` and `cdk deploy` against moto, which build the
  * image and push it to a registry on this machine. Then the deployed archive is served by the deployed image
- * and the deployed smoke test run against it. A second deployment has a model that answers the wrong class,
+ * and the deployed smoke test run against it, and a traced request followed through its spans and metrics. A second
+ * deployment has a model that answers the wrong class,
  * and must fail.
  */
-import { mkdirSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { awsEnvironment, bootstrapAndDeploy } from './cdk.ts';
 import { type Deployed, readDeployed } from './deployed.ts';
 import { checkManifest } from './image-manifest.ts';
 import { type ImageBuilder, startImageBuilder } from './images.ts';
 import { startMoto } from './moto.ts';
-import { serveArchive, serveInImage } from './serve.ts';
+import { followRequest } from './observed.ts';
+import { type Serving, serveArchive, serveInImage } from './serve.ts';
 import { runSmokeTest, type SmokeTestResponse } from './smoke-test.ts';
 
 const WORK = resolve('.cache', 'rehearse');
 const STACK = 'tensorflow-digits';
+const PICTURE = join('examples', 'digits', 'samples', '00000-7.jpg');
 
 /** A handler that is wrong by one, around the example's own. */
 const BROKEN_HANDLER = `
@@ -64,6 +67,10 @@ async function rehearse(images: ImageBuilder): Promise<void> {
     const good = await deploy(moto.url, 'good');
     if (images.registry) await checkManifest(images.registry.pulledFrom(good.image));
     check('the smoke test passes', await test(good, good.plan), /^SUCCESS/);
+    const names = await whileServed(good, images, (serving) =>
+      followRequest(serving, readFileSync(PICTURE)),
+    );
+    console.log(`\n✔ a request is in its caller's trace and in /metrics: ${names.join(', ')}`);
     // moto cannot update a stack; a new account can be deployed to.
     await moto.reset();
     const broken = await deploy(moto.url, 'broken');
@@ -89,19 +96,28 @@ async function deploy(url: string, name: string): Promise<Deployed> {
   return readDeployed(STACK, join(WORK, name));
 }
 
-/** Serves the archive of `deployed`, in its image where it was built, and lets its function check `plan`. */
-async function smokeTest(
+/** Lets the function of `deployed` check `plan` on its served archive. */
+function smokeTest(
   deployed: Deployed,
   plan: string,
   motoUrl: string,
-  { program, registry }: ImageBuilder,
+  images: ImageBuilder,
 ): Promise<SmokeTestResponse> {
+  return whileServed(deployed, images, (serving) => runSmokeTest(deployed, plan, serving, motoUrl));
+}
+
+/** Serves the archive of `deployed`, in its image where it was built. */
+async function whileServed<T>(
+  { archive, image }: Deployed,
+  { program, registry }: ImageBuilder,
+  work: (serving: Serving) => Promise<T>,
+): Promise<T> {
   const serving =
     program === 'buildah' && registry
-      ? await serveInImage(deployed.archive, registry.pulledFrom(deployed.image))
-      : await serveArchive(deployed.archive);
+      ? await serveInImage(archive, registry.pulledFrom(image))
+      : await serveArchive(archive);
   try {
-    return await runSmokeTest(deployed, plan, serving, motoUrl);
+    return await work(serving);
   } finally {
     await serving.stop();
   }

@@ -4,6 +4,8 @@ import { once } from 'node:events';
 import { mkdir, mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { createInterface } from 'node:readline';
+import type { Readable } from 'node:stream';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { ensureLibrary } from '@sagemaker-tfs/libtensorflow';
 import { layOut } from '@sagemaker-tfs/model-packaging';
@@ -14,10 +16,16 @@ import type { Invocation, ModelReply } from './model-stand-in.ts';
 
 const START_MS = 120_000;
 const STOP_MS = 15_000;
+/** Of the runtime: problems and spans in its log, nothing else. */
+const VARIABLES = { SAGEMAKER_TFS_LOG_LEVEL: 'warn', SAGEMAKER_TFS_TRACES: 'log' };
 const ATTRIBUTES = 'X-Amzn-SageMaker-Custom-Attributes';
 
 /** A running endpoint of one instance. */
 export interface Serving {
+  /** Where SageMaker reaches the container. */
+  readonly url: string;
+  /** Lines of its log so far, those in JSON. */
+  log(): readonly object[];
   /** What SageMaker does with a request: POST /invocations. */
   invoke(invocation: Invocation): Promise<ModelReply>;
   stop(): Promise<void>;
@@ -28,11 +36,11 @@ export async function serveArchive(archive: string): Promise<Serving> {
   const port = await freePort();
   const args = ['cli/bin/sagemaker-tfs.js', 'serve', archive, '--port', String(port)];
   const child = spawn(process.execPath, args, {
-    stdio: ['ignore', 'ignore', 'inherit'],
-    env: { ...process.env, SAGEMAKER_TFS_LOG_LEVEL: 'warn' },
+    stdio: ['ignore', 'pipe', 'inherit'],
+    env: { ...process.env, ...VARIABLES },
   });
   const ended = once(child, 'exit');
-  return untilHealthy(port, ended, async () => {
+  return untilHealthy(port, ended, logOf(child.stdout), async () => {
     child.kill('SIGTERM');
     await ended;
   });
@@ -59,19 +67,28 @@ export async function serveInImage(archive: string, image: string): Promise<Serv
     variables: {
       SAGEMAKER_BIND_TO_PORT: String(port),
       SAGEMAKER_SAFE_PORT_RANGE: `${modelServerPort}-${modelServerPort + 1}`,
-      SAGEMAKER_TFS_LOG_LEVEL: 'warn',
+      ...VARIABLES,
       LIBTENSORFLOW_PATH: '/opt/libtensorflow',
     },
   });
   const server = inside([...(await entrypointOf(container)), 'serve']);
   const ended = server.catch(() => undefined);
-  return untilHealthy(port, ended, async () => {
+  return untilHealthy(port, ended, logOf(server.stdout as Readable), async () => {
     server.kill('SIGTERM');
     await Promise.race([ended, sleep(STOP_MS)]);
     server.kill('SIGKILL');
     await buildah(['rm', container]);
     await rm(work, { recursive: true, force: true });
   });
+}
+
+function logOf(output: Readable): () => readonly object[] {
+  const lines: object[] = [];
+  createInterface(output).on('line', (line) => {
+    if (line.startsWith('{')) lines.push(JSON.parse(line) as object);
+    else console.log(line);
+  });
+  return () => lines;
 }
 
 async function entrypointOf(container: string): Promise<string[]> {
@@ -84,6 +101,7 @@ async function entrypointOf(container: string): Promise<string[]> {
 async function untilHealthy(
   port: number,
   ended: Promise<unknown>,
+  log: () => readonly object[],
   stop: () => Promise<void>,
 ): Promise<Serving> {
   const url = `http://127.0.0.1:${port}`;
@@ -94,7 +112,9 @@ async function untilHealthy(
   const deadline = Date.now() + START_MS;
   while (running && Date.now() < deadline) {
     const ping = await fetch(`${url}/ping`).catch(() => undefined);
-    if (ping?.ok) return { invoke: (invocation) => post(`${url}/invocations`, invocation), stop };
+    if (ping?.ok) {
+      return { url, log, invoke: (invocation) => post(`${url}/invocations`, invocation), stop };
+    }
     await sleep(200);
   }
   await stop();
