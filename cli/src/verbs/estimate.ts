@@ -137,21 +137,7 @@ async function estimateImages(
   if (!options.livePrices && region !== prices.region) {
     throw usageError(`the price file is of ${prices.region}. Use --live-prices for ${region}.`);
   }
-  const work: Workload = {
-    ...options,
-    inputBytes: options.inputSize,
-    outputBytes: options.outputSize,
-    secondsPerImage: await secondsOf(options),
-    imagesPerObject:
-      options.imagesPerObject ??
-      Math.max(
-        1,
-        Math.min(
-          WORKER_DEFAULTS.partKeys,
-          Math.floor((WORKER_DEFAULTS.partMb * MEGABYTE) / options.inputSize),
-        ),
-      ),
-  };
+  const work = await workloadOf(options);
   const estimates: PricedWay[] = [];
   const types = options.instanceType ?? DEFAULT_TYPES;
   const note = options.secondsPerImage === undefined ? await measuredElsewhere(options, types) : '';
@@ -194,6 +180,19 @@ async function estimateImages(
     { workload: work, bases, prices: origin, estimates, ...(note && { note }) },
     () => [...describe(estimates), ...notes].join('\n'),
   );
+}
+
+async function workloadOf(options: ImagesOptions): Promise<Workload> {
+  const { inputSize, outputSize, imagesPerObject } = options;
+  const { partKeys, partMb } = WORKER_DEFAULTS;
+  const fitting = Math.floor((partMb * MEGABYTE) / inputSize);
+  return {
+    ...options,
+    inputBytes: inputSize,
+    outputBytes: outputSize,
+    secondsPerImage: await secondsOf(options),
+    imagesPerObject: imagesPerObject ?? Math.max(1, Math.min(partKeys, fitting)),
+  };
 }
 
 async function secondsOf({ secondsPerImage, measured }: Options): Promise<number> {
