@@ -73,7 +73,9 @@ export async function run(
   const service: Service = async (resource, args) => {
     if (resource === 'wait') return waits.push(args as number);
     // References stand in a template without their values.
-    const problems = taskProblems(resource, args).filter((line) => !/(Arn|Name): /.test(line));
+    const problems = taskProblems(resource, args).filter(
+      (line) => !/(Arn|Name|KeyId): /.test(line),
+    );
     if (problems.length > 0) throw new Error(problems.join('; '));
     if (resource === DESCRIBE) {
       const answer = (await other(resource, args)) as object;

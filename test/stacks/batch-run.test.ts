@@ -693,7 +693,7 @@ test.each([240, 2_400].flatMap((shards) => LASTING.map((one) => [shards, ...one]
     let calls = 0;
     const { output, jobs } = await run(
       machine,
-      LARGE,
+      { ...LARGE, maxConcurrentJobs: 10 },
       () => {
         calls += 1;
         return calls < 20 ? undefined : answer();
