@@ -11,6 +11,7 @@ test.each([
   ['cpu', 'bfloat16'],
   ['in-process', 'bfloat16'],
   ['gpu', 'float16'],
+  ['in-process-gpu', 'float16'],
   ['gpu', 'off'],
 ] as const)(
   'graph options of the %s image, in %s, as the container reads them',

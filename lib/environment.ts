@@ -3,8 +3,8 @@
 import { readEnvironment, type ValueOf } from '@sagemaker-tfs/container/environment';
 import type { ENVIRONMENT_VARIABLES } from '@sagemaker-tfs/container/environment-variables';
 import { Token } from 'aws-cdk-lib/core';
+import { isForGpus, isInProcess, type ServingImageVariant } from './image-variant.ts';
 import { environmentProblem, MODEL_ENVIRONMENT } from './rules/limits.ts';
-import type { ServingImageVariant } from './serving-image.ts';
 import { invalidProp, refuseProblem, type Where } from './validation.ts';
 
 type Definition = (typeof ENVIRONMENT_VARIABLES)[number];
@@ -46,12 +46,12 @@ export function renderEnvironment(
 /** The image decides between in-process and TensorFlow Serving; the variable chooses the transport. */
 function backendFor(where: Where, variant: ServingImageVariant, runtime: RuntimeEnvironment) {
   const backend = runtime.SAGEMAKER_TFS_BACKEND;
-  if (variant === 'in-process') {
+  if (isInProcess(variant)) {
     if (backend === undefined || backend === 'in-process') return 'in-process';
     invalidProp(
       where,
       'environment.SAGEMAKER_TFS_BACKEND',
-      `'${backend}' needs TensorFlow Serving, which the 'in-process' image does not hold`,
+      `'${backend}' needs TensorFlow Serving, which the '${variant}' image does not hold`,
       `Leave it out, or use a 'cpu' or 'gpu' image`,
     );
   }
@@ -60,7 +60,7 @@ function backendFor(where: Where, variant: ServingImageVariant, runtime: Runtime
       where,
       'environment.SAGEMAKER_TFS_BACKEND',
       `the '${variant}' image does not hold TensorFlow's C library`,
-      `Use an image with variant 'in-process', or leave the variable out`,
+      `Use an image with variant 'in-process' or 'in-process-gpu', or leave the variable out`,
     );
   }
   return backend;
@@ -69,7 +69,7 @@ function backendFor(where: Where, variant: ServingImageVariant, runtime: Runtime
 /** TensorFlow would run the model in its own types and say nothing. */
 function checkPrecision(where: Where, variant: ServingImageVariant, runtime: RuntimeEnvironment) {
   const precision = runtime.SAGEMAKER_TFS_MIXED_PRECISION;
-  const fits = variant === 'gpu' ? 'float16' : 'bfloat16';
+  const fits = isForGpus(variant) ? 'float16' : 'bfloat16';
   if (precision === undefined || precision === 'off' || precision === fits) return;
   const other = { bfloat16: 'by oneDNN, on CPUs only', float16: 'on GPUs only' }[precision];
   // What is neither is refused, with the choices, by the runtime's own check.

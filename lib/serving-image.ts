@@ -9,14 +9,12 @@ import { Grant, type IGrantable } from 'aws-cdk-lib/aws-iam';
 import { Annotations, Arn, Aws, IgnoreMode, Token } from 'aws-cdk-lib/core';
 import { Construct } from 'constructs';
 import { containerDirectory } from 'sagemaker-tfs/files';
+import { isForGpus, isInProcess, type ServingImageVariant } from './image-variant.ts';
 import type { ImagePlatform } from './inference-ami.ts';
+
 import { invalidProp } from './validation.ts';
 
-/**
- * What an image holds beside the runtime: TensorFlow Serving for CPUs (`cpu`) or NVIDIA GPUs (`gpu`), or
- * TensorFlow's C library in the runtime's own process, on CPUs, with no server between (`in-process`).
- */
-export type ServingImageVariant = 'cpu' | 'gpu' | 'in-process';
+export type { ServingImageVariant };
 
 /** Processors that images are built for. */
 export type ImageArchitecture = ImagePlatform['architecture'];
@@ -39,8 +37,8 @@ export interface ExistingImageProps {
    */
   readonly variant?: ServingImageVariant;
   /**
-   * CUDA version of a `gpu` image, `12.5`. It decides the driver that instances are started with.
-   * @default - {@link TENSORFLOW_SERVING_CUDA} for `gpu`
+   * CUDA version of an image for GPUs, `12.5`. It decides the driver that instances are started with.
+   * @default - {@link TENSORFLOW_SERVING_CUDA} for `gpu`, {@link IN_PROCESS_CUDA} for `in-process-gpu`
    */
   readonly cuda?: string;
   /** @default 'x86_64' */
@@ -60,8 +58,8 @@ export interface ServingImageProps {
    */
   readonly directory?: string;
   /**
-   * CUDA version of a `gpu` image.
-   * @default - by the table of releases if `buildArgs.TFS_BASE` names one, else {@link TENSORFLOW_SERVING_CUDA}
+   * CUDA version of an image for GPUs.
+   * @default - {@link IN_PROCESS_CUDA} for `in-process-gpu`; for `gpu` by the table of releases if `buildArgs.TFS_BASE` names one, else {@link TENSORFLOW_SERVING_CUDA}
    */
   readonly cuda?: string;
   /**
@@ -80,8 +78,17 @@ export interface ServingImageProps {
 /** CUDA of the GPU image of the default release (`container/image/tensorflow-serving.json`; 2.19 has 12.2). */
 export const TENSORFLOW_SERVING_CUDA = DEFAULT_RELEASE.cuda;
 
+/** CUDA of the `in-process-gpu` image (`container/image/tensorflow-gpu.txt`). */
+export const IN_PROCESS_CUDA = '12.5';
+
 /** Base of the `gpu` image. */
 const GPU_BASE = `${DEFAULT_BASE}-gpu`;
+
+/** What the Dockerfile is told of a variant. */
+const BUILD_ARGS: Readonly<Partial<Record<ServingImageVariant, Record<string, string>>>> = {
+  gpu: { TFS_BASE: GPU_BASE },
+  'in-process-gpu': { ACCELERATOR: 'gpu' },
+};
 
 /** What is known of an image without its address. */
 export function imageFacts(props: ExistingImageProps): Pick<IServingImage, 'variant' | 'platform'> {
@@ -93,18 +100,19 @@ function platformOf(
   variant: ServingImageVariant,
   { cuda, architecture = 'x86_64' }: ExistingImageProps,
 ): ImagePlatform {
-  if (variant !== 'gpu') {
+  if (!isForGpus(variant)) {
     if (cuda) {
       invalidProp(
         'image',
         'cuda',
         `'${cuda}' is given for a '${variant}' image`,
-        `Leave 'cuda' out, or set variant: 'gpu'`,
+        `Leave 'cuda' out, or set variant: 'gpu' or 'in-process-gpu'`,
       );
     }
     return { accelerator: 'cpu', architecture };
   }
-  return { accelerator: 'gpu', cuda: cuda ?? TENSORFLOW_SERVING_CUDA, architecture };
+  const own = isInProcess(variant) ? IN_PROCESS_CUDA : TENSORFLOW_SERVING_CUDA;
+  return { accelerator: 'gpu', cuda: cuda ?? own, architecture };
 }
 
 /**
@@ -145,12 +153,15 @@ export class ServingImage extends Construct implements IServingImage {
   constructor(scope: Construct, id: string, props: ServingImageProps = {}) {
     super(scope, id);
     this.variant = props.variant ?? 'cpu';
-    const release = this.variant === 'in-process' ? undefined : baseRelease(this, props);
+    const release = isInProcess(this.variant) ? undefined : baseRelease(this, props);
     const cuda = props.cuda ?? (this.variant === 'gpu' ? release?.cuda : undefined);
     this.platform = platformOf(this.variant, { ...props, ...(cuda && { cuda }) });
     const arm64 = this.platform.architecture === 'arm64';
     if (arm64 && this.variant !== 'in-process') {
-      const problem = `TensorFlow Serving, which a '${this.variant}' image holds, is published for x86-64 alone`;
+      const held = isInProcess(this.variant)
+        ? "TensorFlow's library for GPUs"
+        : 'TensorFlow Serving';
+      const problem = `${held}, which a '${this.variant}' image holds, is published for x86-64 alone`;
       invalidProp(
         this,
         'architecture',
@@ -165,10 +176,10 @@ export class ServingImage extends Construct implements IServingImage {
     }
     this.asset = new DockerImageAsset(this, 'Asset', {
       directory,
-      target: this.variant === 'in-process' ? 'in-process' : 'model-server',
+      target: isInProcess(this.variant) ? 'in-process' : 'model-server',
       platform: arm64 ? Platform.LINUX_ARM64 : Platform.LINUX_AMD64,
       ...(builtByDocker() && { outputs: ['type=docker'] }),
-      buildArgs: { ...(this.variant === 'gpu' && { TFS_BASE: GPU_BASE }), ...props.buildArgs },
+      buildArgs: { ...BUILD_ARGS[this.variant], ...props.buildArgs },
       ignoreMode: IgnoreMode.DOCKER,
       // What the Dockerfile copies, so that nothing else changes the image's hash.
       exclude: ['**', '!Dockerfile', '!image/**', '!dist/**', 'dist/*.map'],

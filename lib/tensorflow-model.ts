@@ -10,6 +10,7 @@ import { Annotations, Resource, Stack, Token } from 'aws-cdk-lib/core';
 import type { Construct } from 'constructs';
 import { setEncryptionKey } from './encryption.ts';
 import { type RuntimeEnvironment, renderEnvironment } from './environment.ts';
+import { isInProcess } from './image-variant.ts';
 import { type IModel, ImportedModel, type ModelAttributes } from './model.ts';
 import type { ModelData, ModelDataConfig } from './model-data/index.ts';
 import { allowMetrics, allowVpc, createModelRole } from './model-role.ts';
@@ -99,11 +100,11 @@ export class TensorFlowModel extends Resource implements IModel, IConnectable {
     allowMetrics(this.role);
     this.grantPrincipal = this.role;
     this.data = props.modelData.bind(this);
-    if (this.data.multiModel && props.image.variant === 'in-process') {
+    if (this.data.multiModel && isInProcess(props.image.variant)) {
       invalidProp(
         this,
         'modelData',
-        `multi-model data needs an image that declares SageMaker's multi-models capability, and the 'in-process' image does not`,
+        `multi-model data needs an image that declares SageMaker's multi-models capability, and the '${props.image.variant}' image does not`,
         `Use an image with variant 'cpu', or one model for each endpoint`,
       );
     }

@@ -87,16 +87,19 @@ function copyrights(name) {
   return [...new Set([...text.matchAll(/^License: *(\S.*)$/gm)].map(([, it]) => it.trim()))];
 }
 
-/** `NAME=VERSION` of the arguments, and the SHA-256 of what it was unpacked from. Each is TensorFlow's. */
-function tensorflow(argument) {
+/** As their wheels call it. */
+const NVIDIA = 'NVIDIA Proprietary Software';
+
+/** `NAME=VERSION` of the arguments, and the SHA-256 of what it was unpacked from: TensorFlow, and NVIDIA's wheels. */
+function unpacked(argument) {
   const [name, version, hash] = argument.split('=');
-  const license = 'Apache-2.0';
-  const purl = `pkg:generic/${name}@${version}`;
+  const isNvidia = name.startsWith('nvidia-');
+  const purl = `pkg:${isNvidia ? 'pypi' : 'generic'}/${name}@${version}`;
   return component({
-    type: 'application',
+    type: isNvidia ? 'library' : 'application',
     name,
     version,
-    license,
+    ...(isNvidia ? { named: [NVIDIA] } : { license: 'Apache-2.0' }),
     hash: hash && sha256(hash),
     purl,
   });
@@ -114,7 +117,7 @@ const components = [
     hash: sha256(createHash('sha256').update(readFileSync(nodeFile)).digest('hex')),
     purl: `pkg:generic/node@${node}`,
   }),
-  ...process.argv.slice(2).map(tensorflow),
+  ...process.argv.slice(2).map(unpacked),
   ...readJson('dist/third-party.json').map((bundled) => npm(bundled)),
   ...installed('node_modules'),
   ...distribution(),

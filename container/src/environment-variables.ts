@@ -155,6 +155,13 @@ const MODEL_SERVER = [
       'Threads inside one operation. 0 means the same as for SAGEMAKER_TFS_INTER_OP_PARALLELISM.',
   },
   {
+    name: 'SAGEMAKER_TFS_GPU_ALLOW_GROWTH',
+    type: 'boolean',
+    default: 'false',
+    description:
+      'Takes the memory of a GPU piece by piece, as requests need it, and never gives it back; `CUDA_VISIBLE_DEVICES` chooses the GPUs. `false`: what TensorFlow may take, at the start.',
+  },
+  {
     name: 'SAGEMAKER_TFS_XLA',
     type: 'boolean',
     default: 'false',

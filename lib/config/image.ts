@@ -1,7 +1,7 @@
 /** The serving image. */
 import * as z from 'zod';
 
-const variant = z.enum(['cpu', 'gpu', 'in-process']);
+const variant = z.enum(['cpu', 'gpu', 'in-process', 'in-process-gpu']);
 
 /** Built here, or in ECR already. */
 export const image = z.union([
@@ -14,19 +14,21 @@ export const image = z.union([
     variant: variant
       .optional()
       .describe(
-        'What to build; `in-process` is CPU, with no TensorFlow Serving between. Default: `gpu` for models on GPU instances, `in-process` on Graviton, where the image is built for arm64, `cpu` for others and for an image in ECR.',
+        'What to build; `in-process` (CPUs) and `in-process-gpu` have no TensorFlow Serving between. Default: `gpu` for models on GPU instances, `in-process` on Graviton, where the image is built for arm64, `cpu` for others and for an image in ECR.',
       ),
   }),
   z.strictObject({
     uri: z.string().min(1).describe('An image that is in ECR already.'),
     variant: variant
       .default('cpu')
-      .describe('What the image holds; `in-process` is CPU, with no TensorFlow Serving between.'),
+      .describe(
+        'What the image holds; `in-process` (CPUs) and `in-process-gpu` have no TensorFlow Serving between.',
+      ),
     cuda: z
       .string()
       .regex(/^\d+\.\d+$/, 'write MAJOR.MINOR')
       .optional()
-      .describe('CUDA of a `gpu` image that is in ECR. Default: that of the public images.'),
+      .describe('CUDA of an image for GPUs that is in ECR. Default: that of the public images.'),
     architecture: z
       .enum(['x86_64', 'arm64'])
       .optional()

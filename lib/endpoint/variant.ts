@@ -259,7 +259,7 @@ function checkPool(
   if (platform.accelerator !== 'cpu' || !hasGpu(instanceType)) return;
   Annotations.of(scope).addWarningV2(
     '@sagemaker-tfs/cdk:idleGpu',
-    `${prop}: ${instanceType} has a GPU that the '${variant}' image does not use. Use a 'gpu' image, or a CPU type such as ml.c6i.xlarge`,
+    `${prop}: ${instanceType} has a GPU that the '${variant}' image does not use. Use a 'gpu' or 'in-process-gpu' image, or a CPU type such as ml.c6i.xlarge`,
   );
 }
 

@@ -11,6 +11,7 @@ import type { BoundComponent } from '../components/props.ts';
 import { encryptionKeyOf, setEncryptionKey } from '../encryption.ts';
 import type { BoundVariant } from '../endpoint/variant.ts';
 import { DEFAULT_INSTANCE_TYPE } from '../endpoint/variant.ts';
+import { isInProcess } from '../image-variant.ts';
 import { HOURLY_PRICES_USD, SERVERLESS_USD_PER_GB_SECOND } from '../instance-types/index.ts';
 import type { IModel } from '../model.ts';
 import type { RealtimeEndpoint } from '../realtime-endpoint.ts';
@@ -193,7 +194,7 @@ function planVariant({ name, props }: BoundVariant): SmokeTestVariant {
 function factsOf({ image, data }: IModel): Pick<SmokeTestVariant, 'fingerprint' | 'transports'> {
   return {
     ...(data.fingerprint && { fingerprint: shortFingerprint(data.fingerprint) }),
-    transports: image.variant === 'in-process' ? ['in-process'] : ['rest', 'grpc'],
+    transports: isInProcess(image.variant) ? ['in-process'] : ['rest', 'grpc'],
   };
 }
 

@@ -115,7 +115,8 @@ async function makeImage(image: string): Promise<void> {
   for (const file of ['package.json', 'package-lock.json']) {
     await cp(join(context, 'image', file), join(runtime, file));
   }
-  await cp(join(context, 'image/tensorflow.txt'), join(library, 'tensorflow.txt'));
+  for (const name of ['tensorflow.txt', 'tensorflow-gpu.txt'])
+    await cp(join(context, 'image', name), join(library, name));
   await dockerRun('packages', runtime, { TARGETARCH: 'arm64' });
   await dockerRun('library', library, { TARGETARCH: 'arm64' });
   await cp(join(context, 'dist'), join(runtime, 'dist'), { recursive: true });

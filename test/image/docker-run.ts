@@ -1,9 +1,13 @@
 /** Lines of the Dockerfile, run outside of an image builder. */
+import { execFile } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { execa } from 'execa';
+import { promisify } from 'node:util';
 
 const DOCKERFILE = join(import.meta.dirname, '..', '..', 'container', 'Dockerfile');
+
+/** Of npm and pip, at most; an error shows what they wrote. */
+const OUTPUT_BYTES = 64 * 1024 * 1024;
 
 /** The commands of a stage's RUN lines, continued lines joined. */
 function runLines(stage: string): string[] {
@@ -23,10 +27,10 @@ export async function dockerRun(
   variables: Record<string, string>,
 ): Promise<void> {
   for (const command of runLines(stage)) {
-    await execa('sh', ['-c', command], {
+    await promisify(execFile)('sh', ['-c', command], {
       cwd,
-      env: variables,
-      stdio: ['ignore', 'ignore', 'inherit'],
+      env: { ...process.env, ...variables },
+      maxBuffer: OUTPUT_BYTES,
     });
   }
 }

@@ -212,6 +212,34 @@ test('an image for Graviton is built for arm64, without TensorFlow Serving', () 
   ]);
 });
 
+test('an in-process image for GPUs is the same target with the other library, and has its CUDA', () => {
+  const stack = testStack();
+  const props = { directory: stubContainer(), variant: 'in-process-gpu' } as const;
+  const image = new ServingImage(stack, 'Image', props);
+  expect(image.platform).toEqual({ accelerator: 'gpu', cuda: '12.5', architecture: 'x86_64' });
+  const model = testModel(stack, { image });
+  new RealtimeEndpoint(stack, 'Endpoint', {
+    variants: [{ model, instanceType: 'ml.g5.xlarge' }],
+  });
+  expect(() => new ServingImage(stack, 'Arm', { ...props, architecture: 'arm64' })).toThrow(
+    /TensorFlow's library for GPUs, which a 'in-process-gpu' image holds/,
+  );
+  const template = Template.fromStack(stack);
+  template.hasResourceProperties(MODEL, {
+    PrimaryContainer: { Environment: { SAGEMAKER_TFS_BACKEND: 'in-process' } },
+  });
+  template.hasResourceProperties('AWS::SageMaker::EndpointConfig', {
+    ProductionVariants: [{ InferenceAmiVersion: 'al2-ami-sagemaker-inference-gpu-3-1' }],
+  });
+  const { directory } = (stack.node.root as App).synth();
+  const assets = JSON.parse(readFileSync(join(directory, 'Test.assets.json'), 'utf8')) as {
+    dockerImages: Record<string, { source: object }>;
+  };
+  expect(Object.values(assets.dockerImages).map(({ source }) => source)).toMatchObject([
+    { dockerBuildTarget: 'in-process', dockerBuildArgs: { ACCELERATOR: 'gpu' } },
+  ]);
+});
+
 test('synthesis packages the model, names the archive model.tar.gz and knows its fingerprint', () => {
   const stack = testStack({ bundle: true });
   const model = testModel(stack, { modelData: ModelData.fromDirectory(MODEL_DIR) });

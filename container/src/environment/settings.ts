@@ -18,6 +18,7 @@ import type { PortRange, Values } from './values.ts';
 /** How TensorFlow optimizes every graph. */
 export interface GraphOptions {
   /** Whether XLA compiles what it can. */
+  readonly gpuAllowGrowth: boolean;
   readonly xla: boolean;
   /** Undefined: the types of the model. */
   readonly mixedPrecision: 'bfloat16' | 'float16' | undefined;
@@ -180,6 +181,7 @@ function tracesOf(values: Values): TraceOptions | undefined {
 function graphOptionsOf(values: Values): GraphOptions {
   const precision = values.SAGEMAKER_TFS_MIXED_PRECISION;
   return {
+    gpuAllowGrowth: values.SAGEMAKER_TFS_GPU_ALLOW_GROWTH,
     xla: values.SAGEMAKER_TFS_XLA,
     mixedPrecision: precision === 'off' ? undefined : precision,
     oneDnn: values.SAGEMAKER_TFS_ONEDNN,

@@ -159,6 +159,12 @@ describe('the variables that TensorFlow reads', () => {
     expect(variables({ OMP_NUM_THREADS: '4' })).toEqual({ OMP_NUM_THREADS: '4' });
   });
 
+  test("let a GPU's memory grow", () => {
+    expect(variables({ SAGEMAKER_TFS_GPU_ALLOW_GROWTH: 'true' })).toMatchObject({
+      TF_FORCE_GPU_ALLOW_GROWTH: 'true',
+    });
+  });
+
   test('turn oneDNN on or off', () => {
     expect(variables({ SAGEMAKER_TFS_ONEDNN: 'false' })).toMatchObject({
       TF_ENABLE_ONEDNN_OPTS: '0',

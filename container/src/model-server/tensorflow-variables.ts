@@ -16,7 +16,7 @@ export function tensorFlowVariables(
   variables: NodeJS.ProcessEnv,
   gpu = hasGpu(),
 ): Record<string, string> {
-  const { xla, mixedPrecision } = modelServer.graph;
+  const { gpuAllowGrowth, xla, mixedPrecision } = modelServer.graph;
   // Computed by oneDNN, which TensorFlow itself turns on for newer processors only.
   const oneDnn = modelServer.graph.oneDnn ?? (mixedPrecision === 'bfloat16' || undefined);
   return {
@@ -25,6 +25,7 @@ export function tensorFlowVariables(
     ...(gpu && {
       CUDA_CACHE_PATH: variables.CUDA_CACHE_PATH ?? join(tmpdir(), 'cuda-cache'),
     }),
+    ...(gpuAllowGrowth && { TF_FORCE_GPU_ALLOW_GROWTH: 'true' }),
     ...(xla && { TF_XLA_FLAGS: withXla(variables.TF_XLA_FLAGS) }),
     ...(oneDnn !== undefined && { TF_ENABLE_ONEDNN_OPTS: oneDnn ? '1' : '0' }),
   };
