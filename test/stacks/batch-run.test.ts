@@ -688,7 +688,7 @@ const LASTING: readonly [string, () => unknown, string][] = [
 ];
 
 test.each([240, 2_400].flatMap((shards) => LASTING.map((one) => [shards, ...one] as const)))(
-  '%d shards: %s ends the run, and the reason is told',
+  '%d shards: %s ends the run, with the reason',
   async (shards, _, answer, error) => {
     let calls = 0;
     const { output, jobs } = await run(
