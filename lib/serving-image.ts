@@ -84,7 +84,7 @@ export const IN_PROCESS_CUDA = '12.5';
 /** Base of the `gpu` image. */
 const GPU_BASE = `${DEFAULT_BASE}-gpu`;
 
-/** What the Dockerfile is told of a variant. */
+/** Build arguments of a variant. */
 const BUILD_ARGS: Readonly<Partial<Record<ServingImageVariant, Record<string, string>>>> = {
   gpu: { TFS_BASE: GPU_BASE },
   'in-process-gpu': { ACCELERATOR: 'gpu' },

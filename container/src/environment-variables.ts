@@ -159,7 +159,7 @@ const MODEL_SERVER = [
     type: 'boolean',
     default: 'false',
     description:
-      'Takes the memory of a GPU piece by piece, as requests need it, and never gives it back; `CUDA_VISIBLE_DEVICES` chooses the GPUs. `false`: what TensorFlow may take, at the start.',
+      'Takes the memory of a GPU piece by piece, as requests need it, and keeps it; `CUDA_VISIBLE_DEVICES` chooses the GPUs. `false`: what TensorFlow may take, at the start.',
   },
   {
     name: 'SAGEMAKER_TFS_XLA',

@@ -47,7 +47,7 @@ describe('the in-process image for GPUs', () => {
     try {
       for (const name of ['tensorflow.txt', 'tensorflow-gpu.txt'])
         cpSync(join('container/image', name), join(folder, name));
-      // In the place of pip: folders as the wheels have them.
+      // Instead of pip: folders as the wheels have them.
       const pip = join(folder, 'pip');
       writeFileSync(pip, FAKE_PIP);
       chmodSync(pip, 0o755);
