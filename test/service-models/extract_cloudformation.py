@@ -44,6 +44,7 @@ TYPES = [
     "AWS::SSM::Parameter",
     "AWS::SageMaker::Endpoint",
     "AWS::SageMaker::EndpointConfig",
+    "AWS::SageMaker::InferenceComponent",
     "AWS::SageMaker::Model",
     "AWS::StepFunctions::StateMachine",
 ]

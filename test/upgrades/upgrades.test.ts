@@ -48,6 +48,15 @@ const batch = (fields: object = {}, model: Model = {}): Half => [
 const scaled = (fields: object = {}) => ({
   scaling: { minInstances: 2, maxInstances: 4, target: TARGET, ...fields },
 });
+const components = (list: { name: string; copies?: number; memoryMiB?: number }[]): Half => [
+  {
+    endpoint: {
+      instanceType: 'ml.c6i.4xlarge',
+      components: list,
+      managedInstances: { maxInstances: 2 },
+    },
+  },
+];
 const OTHER_TYPE = { instanceType: 'ml.m5.xlarge' };
 const OTHER_MODEL = 'test/fixtures/models/keras_functional';
 
@@ -128,6 +137,19 @@ const PAIRS: Readonly<Record<string, readonly [before: Half, after: Half]>> = {
   'alarms by mail': [endpoint(), endpoint({ alarmEmail: 'a@example.com' })],
   tags: [endpoint(), endpoint({}, { tags: { team: 'vision' } })],
   'logs kept for a year': [endpoint(), endpoint({ logRetentionDays: 365 })],
+  'another list of instance types': [
+    [{ endpoint: { instanceTypes: ['ml.c6i.xlarge', 'ml.m5.xlarge'], instanceCount: 2 } }],
+    [{ endpoint: { instanceTypes: ['ml.c6i.xlarge', 'ml.m5.large'], instanceCount: 2 } }],
+  ],
+  'a component more, and more copies': [
+    components([{ name: 'a' }]),
+    components([{ name: 'a', copies: 2 }, { name: 'b' }]),
+  ],
+  'a component less': [components([{ name: 'a' }, { name: 'b' }]), components([{ name: 'a' }])],
+  'the share of a component': [
+    components([{ name: 'a' }]),
+    components([{ name: 'a', memoryMiB: 2048 }]),
+  ],
   'batch: another model while jobs run': [batch(), batch({}, { model: OTHER_MODEL })],
   'batch: another instance type': [batch(), batch(OTHER_TYPE)],
   'batch: shards': [batch(), batch({ sharding: { objectsPerShard: 1000 } })],
@@ -216,6 +238,8 @@ const GOES_EARLY: Readonly<Record<string, RegExp>> = {
   'serverless instead of instances': /^(logs|cloudwatch):/,
   // What needs the former key keeps it by `formerEncryptionKeyArns`, which another pair shows.
   'another key': /^kms:/,
+  // Of the component that goes.
+  'a component less': /^logs:/,
   'the key taken away': /^kms:/,
   'batch: the key taken away': /^kms:/,
 };
