@@ -57,6 +57,11 @@ export function addBatchAws(batch: Command): void {
         ).choices(['ndjson', 'csv', 'parquet']),
       )
       .option(
+        '--join <file>',
+        'CSV, JSON Lines or Parquet with what else is known of the inputs: a row for each key, in memory',
+      )
+      .option('--on <column>', 'column of that file with the keys, as answers have them', 'key')
+      .option(
         '--part-keys <number>',
         'write files with this number of outputs, from many ranges of keys at once; the same command again continues after an interruption',
         wholeNumber(),
@@ -165,6 +170,14 @@ interface FetchOptions extends Shared {
   readonly packed?: string;
   readonly accept?: string;
   readonly share?: PartsOptions['share'];
+  readonly join?: string;
+  readonly on: string;
+}
+
+async function metadataOf({ join, on }: FetchOptions) {
+  if (join === undefined) return undefined;
+  const { readMetadata } = await import('../batch/aws/fetch/metadata.ts');
+  return readMetadata(join, on);
 }
 
 function shareOf(text: string): PartsOptions['share'] {
@@ -186,6 +199,7 @@ async function fetchParts(from: string, partKeys: number, options: FetchOptions)
   if (isFolder(from)) {
     throw usageError(`${from} is a folder, and --part-keys is for S3. Leave it out.`);
   }
+  const metadata = await metadataOf(options);
   const bar = progress('outputs', 0);
   const report = await withAws(
     options.region,
@@ -199,6 +213,7 @@ async function fetchParts(from: string, partKeys: number, options: FetchOptions)
         format,
         partKeys,
         share,
+        metadata,
         inputPrefix: packed?.prefix ?? (await inputPrefix(s3, places)),
         onProgress(outputs) {
           bar.update(outputs);
@@ -224,10 +239,12 @@ async function fetchInto(from: string, options: FetchOptions): Promise<void> {
   const { packedInFolder, packedOnS3 } = await import('../batch/aws/fetch/packed-names.ts');
   const { folderOutputs, s3Outputs } = await import('../batch/aws/fetch/source.ts');
   const format = options.format ?? formatOf(options.out);
+  const metadata = await metadataOf(options);
   const bar = progress('outputs', 0);
   const settings = {
     file: options.out,
     format,
+    metadata,
     onProgress(outputs: number) {
       bar.update(outputs);
     },

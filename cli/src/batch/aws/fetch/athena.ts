@@ -25,10 +25,11 @@ export function parquetTable(columns: readonly Column[]): string {
 }
 
 /** Over NDJSON, of `fetch` or of a worker: answers and errors as JSON in columns of text. */
-export function ndjsonTable(): string {
+export function ndjsonTable(isJoined = false): string {
   return [
     'CREATE EXTERNAL TABLE answers (',
-    '  `key` string,\n  `record` bigint,\n  `output` string,\n  `error` string',
+    '  `key` string,\n  `record` bigint,\n  `output` string,\n  `error` string' +
+      (isJoined ? ',\n  `input` string' : ''),
     ')',
     "ROW FORMAT SERDE 'org.openx.data.jsonserde.JsonSerDe'",
     `${LOCATION}\n`,

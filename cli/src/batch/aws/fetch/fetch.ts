@@ -9,6 +9,7 @@ import {
   deadLettersOf,
 } from './dead-letters.ts';
 import type { OutputObject, OutputSource } from './source.ts';
+import type { Metadata } from './table.ts';
 import { type FileFormat, writeAnswers } from './write-file.ts';
 
 /** What was fetched. */
@@ -29,6 +30,8 @@ export interface FetchOptions {
   readonly format: FileFormat;
   /** S3 URI that the inputs' keys are below, if it is known. */
   readonly inputPrefix?: string | undefined;
+  /** What else is known of the inputs. */
+  readonly metadata?: Metadata | undefined;
   readonly onProgress?: (outputs: number) => void;
 }
 
@@ -38,7 +41,7 @@ export interface FetchOptions {
  */
 export async function fetchOutputs(
   { objects, reads }: OutputSource,
-  { file, format, inputPrefix, onProgress = () => undefined }: FetchOptions,
+  { file, format, inputPrefix, metadata, onProgress = () => undefined }: FetchOptions,
 ): Promise<FetchReport> {
   const lettersFile = `${file}.dead-letters.ndjson`;
   const letters = deadLetterFile(lettersFile);
@@ -64,7 +67,7 @@ export async function fetchOutputs(
     }
   }
   try {
-    await writeAnswers(answers(), file, format);
+    await writeAnswers(answers(), file, format, { metadata });
   } catch (error) {
     await letters.discard();
     throw error;

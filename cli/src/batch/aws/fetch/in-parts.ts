@@ -24,7 +24,7 @@ import {
   writeProgress,
 } from './parts-plan.ts';
 import type { OutputObject, RangedOutputs } from './source.ts';
-import { columnsOf, withOwn } from './table.ts';
+import { columnsOf, type Metadata, withMetadata, withOwn } from './table.ts';
 import { type FileFormat, writeAnswers } from './write-file.ts';
 
 /** How to fetch. */
@@ -39,6 +39,8 @@ export interface PartsOptions {
   readonly share: { readonly index: number; readonly of: number };
   /** S3 URI that the inputs' keys are below, if it is known. */
   readonly inputPrefix?: string | undefined;
+  /** What else is known of the inputs. */
+  readonly metadata?: Metadata | undefined;
   readonly onProgress?: (outputs: number) => void;
 }
 
@@ -64,7 +66,9 @@ export async function fetchInParts(
   options: PartsOptions,
 ): Promise<PartsReport> {
   const { folder, share, from, format, partKeys } = options;
-  const plan = await agreeOnPlan(folder, { from, format, partKeys }, () => planOf(source, format));
+  const join = options.metadata?.digest;
+  const wanted = { from, format, partKeys, ...(join && { join }) };
+  const plan = await agreeOnPlan(folder, wanted, () => planOf(source, format));
   const numbers = [...plan.ranges.keys()];
   const own = numbers.filter((number) => number % share.of === share.index);
   let outputs = 0;
@@ -82,7 +86,7 @@ export async function fetchInParts(
     all.reduce((total, range) => total + range[name], 0);
   const complete = all.every(({ done }) => done);
   const deadLetters = complete && (await lettersOf(options));
-  if (complete) await writeTable(folder, plan);
+  if (complete) await writeTable(folder, plan, options.metadata);
   return {
     outputs: sum('outputs'),
     answers: sum('answers'),
@@ -95,9 +99,14 @@ export async function fetchInParts(
 }
 
 /** The statement for Athena; CSV has a header in each file, and texts over several lines. */
-async function writeTable(folder: string, { format, columns = [] }: FetchPlan): Promise<void> {
+async function writeTable(
+  folder: string,
+  { format, columns = [] }: FetchPlan,
+  metadata: Metadata | undefined,
+): Promise<void> {
   if (format === 'csv') return;
-  const sql = format === 'parquet' ? parquetTable(withOwn(columns)) : ndjsonTable();
+  const all = metadata ? withMetadata(columns, metadata) : withOwn(columns);
+  const sql = format === 'parquet' ? parquetTable(all) : ndjsonTable(metadata !== undefined);
   await writeFile(join(folder, TABLE), sql);
 }
 
@@ -136,7 +145,7 @@ interface ReadObject {
 
 async function fetchRange(
   source: RangedOutputs,
-  { folder, format, partKeys }: PartsOptions,
+  { folder, format, partKeys, metadata }: PartsOptions,
   { ranges, columns }: FetchPlan,
   number: number,
   onOutputs: (count: number) => void,
@@ -157,7 +166,7 @@ async function fetchRange(
     const letters = deadLetterFile(lettersPath(folder, number, progress.parts));
     const part = openPart(objects, next.value, partKeys, letters);
     try {
-      await writeAnswers(part.answers(), path, format, columns);
+      await writeAnswers(part.answers(), path, format, { columns, metadata });
     } catch (error) {
       await letters.discard();
       throw error;

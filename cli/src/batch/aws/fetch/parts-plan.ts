@@ -15,6 +15,8 @@ const planSchema = z.object({
   from: z.string(),
   format: z.enum(FILE_FORMATS),
   partKeys: z.number(),
+  /** Of the metadata that is joined. */
+  join: z.string().optional(),
   ranges: z.array(z.object({ prefix: z.string(), first: z.string().optional() })),
   columns: z
     .array(z.object({ name: z.string(), type: z.enum(['STRING', 'DOUBLE', 'BOOLEAN']) }))
@@ -50,7 +52,7 @@ const NOTHING: RangeProgress = { parts: 0, outputs: 0, answers: 0, errors: 0, do
 /** The plan of a folder; the first process writes it, and every other one takes that. */
 export async function agreeOnPlan(
   folder: string,
-  wanted: Pick<FetchPlan, 'from' | 'format' | 'partKeys'>,
+  wanted: Pick<FetchPlan, 'from' | 'format' | 'partKeys' | 'join'>,
   make: () => Promise<Pick<FetchPlan, 'ranges' | 'columns'>>,
 ): Promise<FetchPlan> {
   const there =
@@ -58,11 +60,12 @@ export async function agreeOnPlan(
   const same =
     there.from === wanted.from &&
     there.format === wanted.format &&
-    there.partKeys === wanted.partKeys;
+    there.partKeys === wanted.partKeys &&
+    there.join === wanted.join;
   if (same) return there;
   throw new CommandError(
     'OUTPUT_EXISTS',
-    `${folder} holds ${there.from} as ${there.format} in parts of ${there.partKeys} outputs. Give the same again to continue, or another --out.`,
+    `${folder} holds ${there.from} as ${there.format} in parts of ${there.partKeys} outputs${there.join === wanted.join ? '' : ', with another --join'}. Give the same again to continue, or another --out.`,
   );
 }
 

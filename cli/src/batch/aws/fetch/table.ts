@@ -20,6 +20,15 @@ export interface Table {
   readonly rows: AsyncIterable<Row>;
 }
 
+/** What else is known of the inputs, all in memory. */
+export interface Metadata {
+  readonly columns: readonly Column[];
+  /** The row of an input; undefined if the file has none. */
+  of(key: string): Row | undefined;
+  /** SHA-256 of the file and the name of its column of keys, hex. */
+  readonly digest: string;
+}
+
 /** Rows that decide which columns there are. */
 const LOOKED_AT = 1_000;
 /** Column for an answer that is no object. */
@@ -31,22 +40,54 @@ const OTHER = 'other';
  * Makes rows: each element of `predictions` is one, else the whole answer. The fields of an object are columns,
  * nested values as JSON. The first thousand rows decide the columns and their types.
  * @param known what {@link columnsOf} has decided; then no row does
+ * @param metadata of the inputs, whose columns follow those of the answers
  */
 export async function tableOf(
   answers: AsyncIterable<Answer>,
   known?: readonly Column[],
+  metadata?: Metadata,
 ): Promise<Table> {
   const records = recordsOf(answers);
   const first = known ? [] : await firstOf(records);
-  const fields = known ?? fieldColumns(first);
-  const columns = withOwn(fields);
+  const fields = known ?? fieldColumns(first.map((one) => one.fields));
   const types = new Map(fields.map(({ name, type }) => [name, type]));
-  return { columns, rows: rowsOf(first, records, types) };
+  const rows = rowsOf(first, records, types);
+  if (!metadata) return { columns: withOwn(fields), rows };
+  return { columns: withMetadata(fields, metadata), rows: joinedRows(rows, fields, metadata) };
+}
+
+/** All columns of a table with these fields and with what else is known of the inputs. */
+export function withMetadata(fields: readonly Column[], { columns }: Metadata): Column[] {
+  const nameOf = joinedNames(fields);
+  return [...withOwn(fields), ...columns.map(({ name, type }) => ({ name: nameOf(name), type }))];
+}
+
+/** Names that the answers have, too, get a prefix. */
+function joinedNames(fields: readonly Column[]): (name: string) => string {
+  const taken = new Set(withOwn(fields).map(({ name }) => name));
+  return (name) => (taken.has(name) ? `input_${name}` : name);
+}
+
+async function* joinedRows(
+  rows: AsyncIterable<Row>,
+  fields: readonly Column[],
+  { columns, of }: Metadata,
+): AsyncGenerator<Row> {
+  const nameOf = joinedNames(fields);
+  for await (const row of rows) {
+    const known = of(String(row.key));
+    const cells = columns.map(({ name, type }) => {
+      const cell = known?.[name] ?? null;
+      return [nameOf(name), cell !== null && type === 'STRING' ? cellText(cell) : cell] as const;
+    });
+    yield { ...row, ...Object.fromEntries(cells) };
+  }
 }
 
 /** The columns of the first answers' fields, for several tables that must have the same. */
 export async function columnsOf(answers: AsyncIterable<Answer>): Promise<Column[]> {
-  return fieldColumns(await firstOf(recordsOf(answers)));
+  const first = await firstOf(recordsOf(answers));
+  return fieldColumns(first.map(({ fields }) => fields));
 }
 
 /** All columns of a table with these fields. */
@@ -67,9 +108,10 @@ async function firstOf(records: AsyncGenerator<Fields, undefined>): Promise<Fiel
   return first;
 }
 
-function fieldColumns(first: readonly Fields[]): Column[] {
+/** The columns of rows: of several types it is text. */
+export function fieldColumns(rows: readonly Readonly<Record<string, Cell>>[]): Column[] {
   const types = new Map<string, Column['type']>();
-  for (const { fields } of first) {
+  for (const fields of rows) {
     for (const [name, cell] of Object.entries(fields)) {
       if (cell !== null) types.set(name, joined(types.get(name), typeOf(cell)));
       else if (!types.has(name)) types.set(name, 'STRING');
@@ -113,7 +155,8 @@ function fieldsOf(value: unknown): Record<string, Cell> {
   );
 }
 
-function cellOf(value: unknown): Cell {
+/** A value as a cell: nested ones are JSON. */
+export function cellOf(value: unknown): Cell {
   if (typeof value === 'object' && value !== null) return jsonText(value);
   return typeof value === 'bigint' ? Number(value) : (value as Cell);
 }

@@ -5,9 +5,10 @@ import { dirname } from 'node:path';
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { type Answer, answerLine } from '@sagemaker-tfs/batch';
+import { jsonText } from '@sagemaker-tfs/tensors';
 import { stringify } from 'csv-stringify';
 import { fileWriter, parquetWriteRows } from 'hyparquet-writer';
-import { type Column, cellText, tableOf } from './table.ts';
+import { type Column, cellText, type Metadata, tableOf } from './table.ts';
 
 /** Formats of the file. */
 export const FILE_FORMATS = ['ndjson', 'csv', 'parquet'] as const;
@@ -16,20 +17,27 @@ export type FileFormat = (typeof FILE_FORMATS)[number];
 /** Rows of Parquet that are in memory at once. */
 const ROW_GROUP = 5_000;
 
+/** What a file has beside the answers. */
+interface TableOptions {
+  /** Of a table; by default the first rows decide them. */
+  readonly columns?: readonly Column[] | undefined;
+  /** Of the inputs. */
+  readonly metadata?: Metadata | undefined;
+}
+
 /**
  * Writes a file; it is there as a whole or not at all. Memory does not grow with the number of answers.
- * @param columns of a table; by default the first rows decide them
  */
 export async function writeAnswers(
   answers: AsyncIterable<Answer>,
   path: string,
   format: FileFormat,
-  columns?: readonly Column[],
+  { columns, metadata }: TableOptions = {},
 ): Promise<void> {
   const partial = `${path}.${process.pid}.partial`;
   await mkdir(dirname(path), { recursive: true });
   try {
-    await WRITERS[format](answers, partial, columns);
+    await WRITERS[format](answers, partial, { columns, metadata });
     await sync(partial);
     await rename(partial, path);
   } catch (error) {
@@ -47,15 +55,15 @@ async function sync(path: string): Promise<void> {
 type Writer = (
   answers: AsyncIterable<Answer>,
   path: string,
-  columns: readonly Column[] | undefined,
+  options: TableOptions,
 ) => Promise<void>;
 
 const WRITERS: Record<FileFormat, Writer> = {
-  async ndjson(answers, path) {
-    await pipeline(Readable.from(ndjson(answers)), createWriteStream(path));
+  async ndjson(answers, path, { metadata }) {
+    await pipeline(Readable.from(ndjson(answers, metadata)), createWriteStream(path));
   },
-  async csv(answers, path, known) {
-    const { columns, rows } = await tableOf(answers, known);
+  async csv(answers, path, options) {
+    const { columns, rows } = await tableOf(answers, options.columns, options.metadata);
     const header = columns.map(({ name }) => name);
     const format = stringify({
       header: true,
@@ -64,8 +72,8 @@ const WRITERS: Record<FileFormat, Writer> = {
     });
     await pipeline(Readable.from(rows), format, createWriteStream(path));
   },
-  async parquet(answers, path, known) {
-    const { columns, rows } = await tableOf(answers, known);
+  async parquet(answers, path, options) {
+    const { columns, rows } = await tableOf(answers, options.columns, options.metadata);
     await parquetWriteRows({
       writer: fileWriter(path),
       columns: columns.map(({ name, type }) => ({ name, type, nullable: true })),
@@ -75,6 +83,13 @@ const WRITERS: Record<FileFormat, Writer> = {
   },
 };
 
-async function* ndjson(answers: AsyncIterable<Answer>): AsyncGenerator<string> {
-  for await (const answer of answers) yield answerLine(answer);
+async function* ndjson(
+  answers: AsyncIterable<Answer>,
+  metadata: Metadata | undefined,
+): AsyncGenerator<string> {
+  for await (const answer of answers) {
+    const line = answerLine(answer);
+    const row = metadata?.of(answer.key);
+    yield row ? `${line.slice(0, -2)},"input":${jsonText(row)}}\n` : line;
+  }
 }
