@@ -2,8 +2,7 @@
  * A deployment without an account: the real `cdk bootstrap` and `cdk deploy` against moto, which build the
  * image and push it to a registry on this machine. Then the deployed archive is served by the deployed image
  * and the deployed smoke test run against it, and a traced request followed through its spans and metrics. A second
- * deployment has a model that answers the wrong class,
- * and must fail.
+ * deployment has a model that answers the wrong class, and must fail.
  */
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
