@@ -1,7 +1,12 @@
 /** The models in this process as a host of the runtime: loaded at the start, ready when all are. */
 
 import { availableParallelism } from 'node:os';
-import { findLibrary, IN_CALLING_THREAD, type LibraryLocation } from '@sagemaker-tfs/libtensorflow';
+import {
+  type Device,
+  findLibrary,
+  IN_CALLING_THREAD,
+  type LibraryLocation,
+} from '@sagemaker-tfs/libtensorflow';
 import {
   BatchThreads,
   halvesUnlessOver,
@@ -19,6 +24,7 @@ import { InProcessBackend } from '../backends/in-process.ts';
 import type { Batching, Environment } from '../environment.ts';
 import { ServingError, StartError } from '../errors.ts';
 import { gpuMemoryFraction } from '../model-server/command.ts';
+import { missingGpu } from '../model-server/gpu.ts';
 import { writingIn } from '../models/writing-signatures.ts';
 import { laterFailure } from '../waiting/failure.ts';
 import { ReadyGate } from '../waiting/ready-gate.ts';
@@ -87,12 +93,19 @@ function versionLoader(options: ModelHostOptions, library: LibraryLocation): Loa
   };
   return async (name, directory) => {
     const started = performance.now();
+    let devices: readonly Device[] = [];
     const servable = await loadServable(name, directory, {
       ...common,
+      onDevices: (found) => {
+        devices = found;
+      },
       ...(batching && threads && { batching: joining(batching, threads, name, directory.path) }),
     });
     const ms = Math.round(performance.now() - started);
-    log.info({ model: name, version: directory.version.toString(), ms }, 'loaded');
+    const version = directory.version.toString();
+    log.info({ model: name, version, ms, devices: devices.map((one) => one.name) }, 'loaded');
+    const missing = missingGpu(library.directory, devices);
+    if (missing) log.warn(missing);
     return servable;
   };
 }

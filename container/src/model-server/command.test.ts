@@ -1,10 +1,10 @@
-import { existsSync } from 'node:fs';
+import { existsSync, mkdirSync, mkdtempSync, rmSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import { availableParallelism, tmpdir } from 'node:os';
-import { dirname } from 'node:path';
+import { dirname, join } from 'node:path';
 import { readEnvironment } from '../environment.ts';
 import { modelServerFlags, writeModelServerFiles } from './command.ts';
-import { idleSettings } from './gpu.ts';
+import { idleSettings, missingGpu } from './gpu.ts';
 import { modelServerEndpoints } from './ports.ts';
 import { tensorFlowVariables } from './tensorflow-variables.ts';
 import { unbatchable } from './unbatchable.ts';
@@ -148,6 +148,19 @@ test('float16 without a GPU is said to change nothing', () => {
   const warning = expect.stringMatching(/float16.*GPUs only/);
   expect(idle('float16')).toEqual(existsSync('/usr/bin/nvidia-smi') ? [] : [warning]);
   expect(idle('bfloat16')).toEqual([]);
+});
+
+test('a library for GPUs that finds none is said, with what to do', () => {
+  const folder = mkdtempSync(join(tmpdir(), 'library-'));
+  const library = join(folder, 'libtensorflow');
+  const cpu = { name: 'CPU:0', type: 'CPU', memoryBytes: 1 };
+  expect(missingGpu(library, [cpu])).toBeUndefined();
+  mkdirSync(join(folder, 'nvidia'));
+  expect(missingGpu(library, [cpu])).toMatch(
+    /found CPU:0; NVIDIA's driver .*\. Use an instance type/,
+  );
+  expect(missingGpu(library, [cpu, { ...cpu, type: 'GPU' }])).toBeUndefined();
+  rmSync(folder, { recursive: true });
 });
 
 describe('the variables that TensorFlow reads', () => {

@@ -1,5 +1,6 @@
 /** Loads a version directory into TensorFlow, with batching around it and warm-up before it is used. */
 import type { ConfigProto } from '@sagemaker-tfs/tensors/protos';
+import type { Device } from '../devices.ts';
 import type { LibraryLocation } from '../library-location.ts';
 import { SavedModelSession } from '../saved-model-session.ts';
 import type { MixedPrecision } from '../session-config.ts';
@@ -29,6 +30,8 @@ export interface ServableOptions {
   readonly warmupIterations: number;
   /** Told what warm-up does. */
   readonly log?: (message: string) => void;
+  /** Gets what TensorFlow has to run the model on. Undefined: nobody asks. */
+  readonly onDevices?: (devices: readonly Device[]) => void;
 }
 
 /** @throws StatusError or LibTensorFlowError with what is wrong with the SavedModel; nothing stays loaded */
@@ -49,6 +52,7 @@ export async function loadServable(
     ...(maxOutputStrings !== undefined && { maxOutputStrings }),
     ...(base && { base }),
   });
+  options.onDevices?.(model.devices);
   const session = sessionOf(model);
   const batched = batching?.(session) ?? session;
   const servable = new Servable(name, version, batched, model.metaGraph.signatureDef);
