@@ -113,6 +113,8 @@ test.each<[what: string, name: string, text: string, message: RegExp]>([
   ['no such column', 'b.csv', 'key,x\na,1\n', /no 'path'.*--on/],
   ['another ending', 'c.txt', '', /does not read .*c\.txt/],
   ['no JSON', 'd.ndjson', '{"path":"a"}\nno\n', /line 2 of .*d\.ndjson/],
+  ['an array in a line', 'e.jsonl', '[1]\n', /line 1 of .*e\.jsonl is no JSON object/],
+  ['no Parquet', 'f.parquet', 'PAR1 and no more', /cannot read .*f\.parquet/],
 ])('%s is refused', async (_, name, text, message) => {
   await expect(readMetadata(file(name, text), 'path')).rejects.toThrow(message);
 });

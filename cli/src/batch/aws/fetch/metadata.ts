@@ -55,21 +55,32 @@ async function* jsonLines(file: string): AsyncGenerator<Record<string, Cell>> {
   for await (const line of createInterface({ input: createReadStream(file) })) {
     number++;
     if (line.trim() === '') continue;
-    try {
-      yield cellsOf(parseJson(line));
-    } catch (error) {
-      notRead(`line ${number} of ${file}`)(error as Error);
+    const row = objectIn(line);
+    if (!row) {
+      throw usageError(
+        `line ${number} of ${file} is no JSON object. Write an object in each line.`,
+      );
     }
+    yield cellsOf(row);
   }
 }
 
 async function* parquet(file: string): AsyncGenerator<Record<string, Cell>> {
   const buffer = await asyncBufferFromFile(file).catch(notRead(file));
-  for (const row of await parquetReadObjects({ file: buffer })) yield cellsOf(row);
+  const rows = await parquetReadObjects({ file: buffer }).catch(notRead(file));
+  for (const row of rows) yield cellsOf(row);
 }
 
-function cellsOf(row: unknown): Record<string, Cell> {
-  if (typeof row !== 'object' || row === null || Array.isArray(row)) throw new Error('no object');
+function objectIn(line: string): object | undefined {
+  try {
+    const row = parseJson(line);
+    return typeof row === 'object' && row !== null && !Array.isArray(row) ? row : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+function cellsOf(row: object): Record<string, Cell> {
   const cells = Object.entries(row).map(([name, value]) => [name, cellOf(plain(value))] as const);
   return Object.fromEntries(cells);
 }
@@ -95,9 +106,7 @@ function notRead(file: string): (error: Error) => never {
     throw new CommandError(
       'FILE_NOT_FOUND',
       `cannot read ${file} for --join: ${cause.message}. Check the file.`,
-      {
-        cause,
-      },
+      { cause },
     );
   };
 }
