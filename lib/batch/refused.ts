@@ -7,8 +7,11 @@
 /** Pauses, and how often they are made before a job is given up. */
 const WAITS = {
   throttledSeconds: 15,
-  /** Too many calls, one pause each. */
-  maxThrottled: 100,
+  /**
+   * Too many calls, or none that is answered: one pause each, of 11 events. With a wait after them, time and again, the
+   * execution must stay below 25,000 events.
+   */
+  maxThrottled: 40,
   quotaSeconds: 300,
   /** Times that all types are tried again where others' jobs fill a quota. */
   maxRounds: 20,

@@ -59,7 +59,7 @@ export interface PendingResult extends ShardCounts {
   readonly position?: PendingPosition;
   /** Manifest of the missing inputs; absent if there is none. */
   readonly manifestUri?: string;
-  /** Share of the inputs without an output, percent. */
+  /** Share of inputs without an output among those that a job can answer, percent. */
   readonly failedPercent: number;
   /** True where the run has used up its budget. */
   readonly overBudget: boolean;
@@ -274,12 +274,13 @@ async function report(
     last,
   };
   await writeJson(s3, { ...reports, key: `${reports.key}${name}.json` }, kept);
-  const inputs = counts.inputs - counts.deleted;
+  // Those that no job can answer say nothing about jobs.
+  const tried = counts.inputs - counts.deleted - counts.refused;
   return {
     ...counts,
     counted: true,
     ...(uris.manifestUri && { manifestUri: uris.manifestUri }),
-    failedPercent: inputs === 0 ? 0 : (100 * (counts.missing + counts.refused)) / inputs,
+    failedPercent: tried === 0 ? 0 : (100 * counts.missing) / tried,
     overBudget: counts.missing > 0 && (await overBudget(s3, settings)),
     again,
   };
