@@ -101,7 +101,7 @@ const DEFAULT_VARIANT = 'AllTraffic';
 /** Instance type of endpoints. */
 export const DEFAULT_INSTANCE_TYPE = 'ml.g4dn.xlarge';
 
-const ROUTING = { 'least-outstanding-requests': 'MIN_OUTSTANDING_REQUESTS', random: 'RANDOM' };
+const ROUTING = { 'least-outstanding-requests': 'LEAST_OUTSTANDING_REQUESTS', random: 'RANDOM' };
 
 /** Refuses variants without a model, before anything is read of it: JavaScript and tsx know no types. */
 export function requireModels(

@@ -364,7 +364,8 @@ export function imageOf(choice: Choice['image'], type: string | undefined): obje
   const gpu = /\.[gp]\d/.test(type ?? '');
   if (choice === 'built') return { directory: container, buildArgs: { NODE_BASE: 'node:24' } };
   if (arm) return { uri: IMAGE, variant: 'in-process', architecture: 'arm64' };
-  if (choice === 'in-process') return { uri: IMAGE, variant: 'in-process' };
+  if (choice === 'in-process')
+    return { uri: IMAGE, variant: gpu ? 'in-process-gpu' : 'in-process' };
   if (choice === 'fits') return { uri: IMAGE, variant: gpu ? 'gpu' : 'cpu' };
   return gpu
     ? { uri: IMAGE, variant: 'gpu', cuda: '12.2' }

@@ -49,7 +49,7 @@ test('several models share instances, each with copies and a share', () => {
         InitialInstanceCount: 1,
         InstanceType: 'ml.c6i.2xlarge',
         ManagedInstanceScaling: { Status: 'ENABLED', MinInstanceCount: 1, MaxInstanceCount: 3 },
-        RoutingConfig: { RoutingStrategy: 'MIN_OUTSTANDING_REQUESTS' },
+        RoutingConfig: { RoutingStrategy: 'LEAST_OUTSTANDING_REQUESTS' },
       },
     ],
   });
