@@ -71,13 +71,17 @@ describe('readEnvironment', () => {
 
   test('graph options: off, in the types of the model, oneDNN as TensorFlow decides', () => {
     const graph = (variables: Record<string, string>) => read(variables).modelServer.graph;
-    expect(graph({})).toEqual({ xla: false, mixedPrecision: undefined, oneDnn: undefined });
+    expect(graph({})).toEqual({
+      ...{ xla: false, mixedPrecision: undefined, oneDnn: undefined, gpuAllowGrowth: false },
+    });
     const on = {
       SAGEMAKER_TFS_XLA: 'true',
       SAGEMAKER_TFS_MIXED_PRECISION: 'bfloat16',
       SAGEMAKER_TFS_ONEDNN: 'true',
     };
-    expect(graph(on)).toEqual({ xla: true, mixedPrecision: 'bfloat16', oneDnn: true });
+    expect(graph(on)).toEqual({
+      ...{ xla: true, mixedPrecision: 'bfloat16', oneDnn: true, gpuAllowGrowth: false },
+    });
     expect(graph({ SAGEMAKER_TFS_ONEDNN: 'false' }).oneDnn).toBe(false);
     expect(() => graph({ ...on, SAGEMAKER_TFS_ONEDNN: 'false' })).toThrow(
       /MIXED_PRECISION is "bfloat16": it is computed by oneDNN, which SAGEMAKER_TFS_ONEDNN turns/,

@@ -1,8 +1,9 @@
 /** Files beside a handler: which of them make it load again. */
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { isSource } from './watch-sources.ts';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { isSource, watchSources } from './watch-sources.ts';
 
 let folder: string;
 beforeAll(() => {
@@ -27,4 +28,53 @@ test.each([
   ['lib/node_modules/a.js', false],
 ])('%s: %s', (file, counts) => {
   expect(isSource(folder, join(...file.split('/')))).toBe(counts);
+});
+
+describe('while it is watched', () => {
+  let changes = 0;
+  let stop: () => void;
+  const path = (...names: string[]) => join(folder, ...names);
+  beforeAll(() => {
+    stop = watchSources(path('inference.ts'), () => {
+      changes += 1;
+    });
+  });
+  afterAll(() => stop());
+
+  /** As editors do: a new file takes the place of the old one. */
+  const replace = (...names: string[]) => {
+    writeFileSync(`${path(...names)}.new`, `// ${changes}`);
+    renameSync(`${path(...names)}.new`, path(...names));
+  };
+
+  test.each<[what: string, change: () => void]>([
+    ['a file that is replaced', () => replace('inference.ts')],
+    ['the same file, replaced again', () => replace('inference.ts')],
+    ['and written', () => writeFileSync(path('inference.ts'), '// written')],
+    ['a file below, replaced', () => replace('lib', 'labels.ts')],
+    ['and again', () => replace('lib', 'labels.ts')],
+    ['a file that goes', () => rmSync(path('inference.ts'))],
+    ['and comes back', () => writeFileSync(path('inference.ts'), '// back')],
+    [
+      'a new folder with a file',
+      () => {
+        mkdirSync(path('new'));
+        writeFileSync(path('new', 'a.ts'), '// new');
+      },
+    ],
+    ['a file in it', () => replace('new', 'a.ts')],
+    [
+      'a folder that goes, and comes back',
+      () => {
+        rmSync(path('new'), { recursive: true });
+        mkdirSync(path('new'));
+        writeFileSync(path('new', 'b.ts'), '// again');
+      },
+    ],
+    ['a file in that one', () => replace('new', 'b.ts')],
+  ])('%s is seen', async (_, change) => {
+    const before = changes;
+    change();
+    while (changes === before) await sleep(20);
+  });
 });

@@ -1,6 +1,6 @@
 /** Tells when a handler's sources change. */
-import { readdirSync, readFileSync, statSync, watch } from 'node:fs';
-import { basename, dirname, join, resolve, sep } from 'node:path';
+import { type Dirent, type FSWatcher, readdirSync, readFileSync, statSync, watch } from 'node:fs';
+import { basename, dirname, join, relative, resolve, sep } from 'node:path';
 
 /** Milliseconds without a change before it counts: editors write a file in several steps. */
 const QUIET_MS = 150;
@@ -31,22 +31,78 @@ export function watchSources(handler: string, onChange: () => void): () => void 
   let timer: NodeJS.Timeout | undefined;
   const folder = dirname(resolve(handler));
   const seen = new Map<string, string>();
-  const watcher = watch(folder, { recursive: true }, (_event, name) => {
-    const file = name ?? '';
+  /** @returns whether the file is another than before */
+  const look = (path: string) => {
+    const stamp = stampOf(path);
+    if (seen.get(path) === stamp) return false;
+    seen.set(path, stamp);
+    return true;
+  };
+  const folders = watchFolders(folder, look, (path) => {
     // One save comes as several events, some of them late.
-    const stamp = stampOf(join(folder, file));
-    if (seen.get(file) === stamp) return;
-    seen.set(file, stamp);
-    if (!isSource(folder, file)) return;
+    if (!look(path) || !isSource(folder, relative(folder, path))) return;
     clearTimeout(timer);
     timer = setTimeout(onChange, QUIET_MS);
   });
-  // A folder that goes away ends the watching, not the serving.
-  watcher.on('error', () => watcher.close());
   return () => {
     clearTimeout(timer);
-    watcher.close();
+    folders.close();
   };
+}
+
+/**
+ * Watches each folder by itself: what Node watches recursively on Linux are the files, and one that an editor replaces by a
+ * new one is lost.
+ * @param onFound gets the files that are there at first
+ */
+function watchFolders(
+  root: string,
+  onFound: (path: string) => void,
+  onFile: (path: string) => void,
+): { close(): void } {
+  const watchers = new Map<string, FSWatcher>();
+  const leave = (folder: string) => {
+    watchers.get(folder)?.close();
+    watchers.delete(folder);
+  };
+  const changed = (path: string) => {
+    // A folder that comes, goes, or is replaced by another.
+    leave(path);
+    enter(path, onFile);
+    onFile(path);
+  };
+  const enter = (folder: string, onEach: (path: string) => void) => {
+    const entries = entriesOf(folder);
+    if (!entries || watchers.has(folder)) return;
+    try {
+      const watcher = watch(folder, (_event, name) => changed(join(folder, name ?? '')));
+      // A folder that goes away ends its watching, not the serving.
+      watcher.on('error', () => leave(folder));
+      watchers.set(folder, watcher);
+    } catch {
+      return;
+    }
+    for (const entry of entries) {
+      const path = join(folder, entry.name);
+      if (!entry.isDirectory()) onEach(path);
+      else if (!OTHERS.has(entry.name)) enter(path, onEach);
+    }
+  };
+  enter(root, onFound);
+  return {
+    close() {
+      for (const folder of [...watchers.keys()]) leave(folder);
+    },
+  };
+}
+
+/** Undefined for what is no folder, or is none any more. */
+function entriesOf(folder: string): Dirent[] | undefined {
+  try {
+    return readdirSync(folder, { withFileTypes: true });
+  } catch {
+    return undefined;
+  }
 }
 
 /** Differs once the file was written. */

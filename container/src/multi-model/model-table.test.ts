@@ -238,7 +238,7 @@ describe('files that no model may bring', () => {
 
   test.each<[string, string, RegExp]>([
     ['no JSON', '{', /manifest is not JSON/],
-    ['nothing', 'null', /expected object/],
+    ['nothing', 'null', /null is not an object/],
     ['brackets without end', '['.repeat(1e6), /nested more than 64 deep/],
     ['brackets in texts', `{"${'['.repeat(99)}\\"[": 1}`, /unknown field/],
     [
