@@ -7,11 +7,10 @@
 /** Pauses, and how often they are made before a job is given up. */
 const WAITS = {
   throttledSeconds: 15,
-  /**
-   * Too many calls, or none that is answered: one pause each, of 11 events. With a wait after them, time and again, the
-   * execution must stay below 25,000 events.
-   */
-  maxThrottled: 40,
+  /** Too many calls, or none that is answered: one pause each. */
+  maxThrottled: 100,
+  /** The same after a wait of a shard, of which there are many: a pause has 11 events, and an execution at most 25,000. */
+  maxThrottledLater: 20,
   quotaSeconds: 300,
   /** Times that all types are tried again where others' jobs fill a quota. */
   maxRounds: 20,
@@ -60,9 +59,10 @@ export function nextTry(settings: string, name: string): string {
     $reason := $type and ($more or $job.type > 0) ? $name & ": " & $job.reason : $job.reason;
     $reasons := $append($job.reasons, [$reason]);
     $waits := $full or $job.full;
+    $waited := $exists($states.input.waits) and $states.input.waits > 0;
     $merge([{ "made": $made }, $before
       ? { "next": "look", "name": ${name}, "looks": 0 }
-      : $passing and $job.pauses < ${WAITS.maxThrottled}
+      : $passing and $job.pauses < ($waited ? ${WAITS.maxThrottledLater} : ${WAITS.maxThrottled})
       ? { "next": "later", "seconds": ${WAITS.throttledSeconds}, "pauses": $job.pauses + 1 }
       : $type and $more
         ? { "next": "now", "type": $job.type + 1, "full": $waits, "reasons": [$reasons] }
