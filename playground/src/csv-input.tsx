@@ -12,14 +12,16 @@ interface Props extends InputProps {
 }
 
 /** The text field. */
-export function CsvInput({ signature, refused, busy, onSend }: Props) {
+export function CsvInput({ signature, refused, busy, onSend, onNotSent }: Props) {
   const names = Object.keys(signature?.inputs ?? {});
   const [text, setText] = useState('');
   const [header, setHeader] = useState(names.length > 1);
+  const [isMissing, setMissing] = useState(false);
   const submit = (event: Event) => {
     event.preventDefault();
     const rows = cellsOf(text);
-    if (rows.length === 0) return;
+    setMissing(rows.length === 0);
+    if (rows.length === 0) return onNotSent();
     const contentType = header ? 'text/csv; header=present' : 'text/csv';
     onSend({ body: new TextEncoder().encode(text), contentType, title: TITLE, table: rows });
   };
@@ -30,7 +32,7 @@ export function CsvInput({ signature, refused, busy, onSend }: Props) {
         label="Rows, one a line"
         rows={8}
         placeholder={names.length > 1 ? `${names.join(',')}\n…` : '1.0,2.0\n3.0,4.0'}
-        problem={problemOf(messageFor(refused, TITLE), text)}
+        problem={isMissing ? 'there is no row' : problemOf(messageFor(refused, TITLE), text)}
         value={text}
         onInput={setText}
       />

@@ -6,9 +6,12 @@ import { Camera, hasCamera } from './camera.tsx';
 import type { PictureInput, SampleDescription } from './description.ts';
 import { listening } from './listening.ts';
 import { type InputProps, messageFor } from './payload.ts';
+import { csvTypeOf } from './request/csv-table.ts';
 
 interface Props extends InputProps {
   readonly samples: readonly SampleDescription[];
+  /** Names of the inputs. */
+  readonly inputs: readonly string[];
   readonly takesPictures: boolean;
   /** Undefined if no picture can be sent. */
   readonly picture: PictureInput | undefined;
@@ -26,7 +29,8 @@ interface Chosen {
 
 /** The drop zone, the samples and the preview. A file is sent as soon as it is there. */
 export function FileInput(props: Props) {
-  const { samples, takesPictures, picture, dropped, onTaken, refused, busy, onSend } = props;
+  const { samples, inputs, takesPictures, picture, dropped, onTaken, refused, busy, onSend } =
+    props;
   const [chosen, setChosen] = useState<Chosen>();
   const [over, setOver] = useState(false);
   const [looking, setLooking] = useState(false);
@@ -34,8 +38,12 @@ export function FileInput(props: Props) {
   const camera = useRef<HTMLInputElement>(null);
   const send = async (next: Chosen) => {
     setChosen(next);
-    const { name, blob, contentType } = next;
+    const { name, blob } = next;
     const body = new Uint8Array(await blob.arrayBuffer());
+    const contentType =
+      next.contentType === 'text/csv'
+        ? csvTypeOf(new TextDecoder().decode(body), inputs)
+        : next.contentType;
     const picture = contentType === 'application/x-image' ? blob : undefined;
     onSend({ body, contentType, title: name, picture });
   };

@@ -70,6 +70,7 @@ export function SendView({ description, signature, signatureKey, ...shared }: Pr
         {tab === 'File' ? (
           <FileInput
             samples={description.samples}
+            inputs={Object.keys(signature?.inputs ?? {})}
             takesPictures={takesPictures}
             picture={signature?.picture ?? undefined}
             dropped={dropped}

@@ -53,6 +53,12 @@ export function TableView({ rows, tensors }: Props) {
           </tbody>
         </table>
       </div>
+      {count > SHOWN ? (
+        <p>
+          The first {SHOWN} of {count.toLocaleString('en')} rows; Download npz has the answers to
+          all.
+        </p>
+      ) : null}
     </section>
   );
 }

@@ -30,3 +30,11 @@ export function cellsOf(text: string): string[][] {
   endRow();
   return rows;
 }
+
+/** The media type of a table: with a header where its first line has the names of all inputs and no other. */
+export function csvTypeOf(text: string, inputs: readonly string[]): string {
+  const [first = []] = cellsOf(text.slice(0, text.indexOf('\n') + 1));
+  const names = new Set(first.map((name) => name.trim().replace(/^\ufeff/, '')));
+  const isHeader = names.size === inputs.length && inputs.every((name) => names.has(name));
+  return isHeader && inputs.length > 0 ? 'text/csv; header=present' : 'text/csv';
+}
