@@ -9,7 +9,7 @@ const WAITS = {
   throttledSeconds: 15,
   /** Too many calls, or none that is answered: one pause each. */
   maxThrottled: 100,
-  /** The same after a wait of a shard, of which there are many: a pause has 11 events, and an execution at most 25,000. */
+  /** The same after a wait of a shard, which may have many: a pause has 11 events, and an execution at most 25,000. */
   maxThrottledLater: 20,
   quotaSeconds: 300,
   /** Times that all types are tried again where others' jobs fill a quota. */
