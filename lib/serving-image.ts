@@ -11,7 +11,6 @@ import { Construct } from 'constructs';
 import { containerDirectory } from 'sagemaker-tfs/files';
 import { isForGpus, isInProcess, type ServingImageVariant } from './image-variant.ts';
 import type { ImagePlatform } from './inference-ami.ts';
-
 import { invalidProp } from './validation.ts';
 
 export type { ServingImageVariant };

@@ -28,13 +28,14 @@ interface Said {
 
 /**
  * Finds what the lines say about some keys.
- * @param below bucket and prefix of the keys, `BUCKET/PREFIX/`
+ * @param prefix S3 URI that the keys are below
  */
 export function loggedReasons(
   lines: readonly string[],
-  below: string,
+  prefix: string,
   keys: ReadonlySet<string>,
 ): Map<string, LoggedReason> {
+  const below = prefix.replace(/^s3:\/\//, '');
   const all = new Map<string, Said>();
   for (const line of lines) {
     if (!line.startsWith(below)) continue;

@@ -41,9 +41,7 @@ export function FileInput(props: Props) {
     const { name, blob } = next;
     const body = new Uint8Array(await blob.arrayBuffer());
     const contentType =
-      next.contentType === 'text/csv'
-        ? csvTypeOf(new TextDecoder().decode(body), inputs)
-        : next.contentType;
+      next.contentType === 'text/csv' ? csvTypeOf(body, inputs) : next.contentType;
     const picture = contentType === 'application/x-image' ? blob : undefined;
     onSend({ body, contentType, title: name, picture });
   };

@@ -156,7 +156,7 @@ async function logits({ model, rows, out, mixedPrecision }: LogitsTask): Promise
 
 /** Milliseconds between two looks at how busy the GPU is; the driver itself looks every 100 or so. */
 const LOOK_EVERY = 100;
-const LEAST_RUNS = 5;
+const MIN_RUNS = 5;
 
 async function sweep(task: SweepTask): Promise<SweepRow[]> {
   const { model, sizes, mixedPrecision } = task;
@@ -196,7 +196,7 @@ async function runsOf(
   const until = started + seconds * 1_000;
   const loop = async () => {
     do milliseconds.push(await run());
-    while (performance.now() < until || milliseconds.length < LEAST_RUNS);
+    while (performance.now() < until || milliseconds.length < MIN_RUNS);
   };
   await Promise.all(Array.from({ length: inFlight }, loop));
   const took = (performance.now() - started) / 1_000;

@@ -75,7 +75,7 @@ function checkSize(value: unknown): void {
  * @see https://docs.aws.amazon.com/step-functions/latest/dg/service-quotas.html
  * @see https://docs.aws.amazon.com/step-functions/latest/dg/state-map-distributed.html
  */
-export const MOST_EVENTS = 25_000;
+export const MAX_EVENTS = 25_000;
 
 /**
  * Events of each kind of step.
@@ -109,7 +109,7 @@ function record(history: History, kind: keyof typeof EVENTS): void {
   history.events += EVENTS[kind];
   const { all, events } = history;
   all.longest = Math.max(all.longest, events);
-  if (events > MOST_EVENTS) throw new Error(`more than ${MOST_EVENTS} events`);
+  if (events > MAX_EVENTS) throw new Error(`more than ${MAX_EVENTS} events`);
 }
 
 interface Scope {

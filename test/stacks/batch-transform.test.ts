@@ -9,7 +9,7 @@ import { Topic } from 'aws-cdk-lib/aws-sns';
 import { Stack } from 'aws-cdk-lib/core';
 import { handler, type ShardRequest } from '../../lib/batch/handler/index.ts';
 import { BatchTransform } from '../../lib/index.ts';
-import { MOST_EVENTS, type Service, StateError } from './asl.ts';
+import { MAX_EVENTS, type Service, StateError } from './asl.ts';
 import {
   batchTemplate,
   DESCRIBE,
@@ -267,7 +267,7 @@ describe('one job', () => {
     expect(output).toMatchObject({ outputUri: 's3://data/output/' });
     expect(waits.reduce((sum, wait) => sum + wait, 0)).toBeGreaterThanOrEqual(5 * 86_400);
     // Twice, for the second try of a shard.
-    expect(2 * longestHistory).toBeLessThan(MOST_EVENTS);
+    expect(2 * longestHistory).toBeLessThan(MAX_EVENTS);
   });
 
   test('an answer that cannot be had is asked for again', async () => {

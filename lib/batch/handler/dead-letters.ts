@@ -50,8 +50,7 @@ export async function lettersOf(
 ): Promise<Left> {
   const wanted = new Set(keys);
   const own = await earlierReasons(s3, earlier, wanted);
-  const below = prefix.replace(/^s3:\/\//, '');
-  for (const [key, said] of loggedReasons(log.lines, below, wanted)) own.set(key, said);
+  for (const [key, said] of loggedReasons(log.lines, prefix, wanted)) own.set(key, said);
   const letters: DeadLetter[] = [];
   const codes: Record<string, number> = {};
   let generals = 0;

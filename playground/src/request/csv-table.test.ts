@@ -10,5 +10,5 @@ test.each<[text: string, inputs: string[], type: string]>([
   ['zone,km', ['km', 'zone'], 'text/csv'],
   ['', [], 'text/csv'],
 ])('%j for %j is %s', (text, inputs, type) => {
-  expect(csvTypeOf(text, inputs)).toBe(type);
+  expect(csvTypeOf(new TextEncoder().encode(text), inputs)).toBe(type);
 });

@@ -31,10 +31,13 @@ export function cellsOf(text: string): string[][] {
   return rows;
 }
 
+const NEWLINE = 10;
+
 /** The media type of a table: with a header where its first line has the names of all inputs and no other. */
-export function csvTypeOf(text: string, inputs: readonly string[]): string {
-  const [first = []] = cellsOf(text.slice(0, text.indexOf('\n') + 1));
-  const names = new Set(first.map((name) => name.trim().replace(/^\ufeff/, '')));
+export function csvTypeOf(table: Uint8Array, inputs: readonly string[]): string {
+  const line = new TextDecoder().decode(table.subarray(0, table.indexOf(NEWLINE) + 1));
+  const [first = []] = cellsOf(line);
+  const names = new Set(first.map((name) => name.trim()));
   const isHeader = names.size === inputs.length && inputs.every((name) => names.has(name));
   return isHeader && inputs.length > 0 ? 'text/csv; header=present' : 'text/csv';
 }

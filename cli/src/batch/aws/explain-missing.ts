@@ -17,7 +17,7 @@ export interface Explained {
 }
 
 /** Missing inputs that are looked for in the log. */
-const MOST = 50_000;
+const MAX_KEYS = 50_000;
 
 /**
  * Writes the reasons beside the manifest of the missing inputs.
@@ -32,7 +32,7 @@ export async function explainMissing(
   const { prefix, keys } = await firstKeys(manifest);
   const logs = jobLogs(region);
   const log = await readJobLog(logs, job).finally(() => logs.destroy());
-  const reasons = loggedReasons(log.lines, prefix.replace(/^s3:\/\//, ''), new Set(keys));
+  const reasons = loggedReasons(log.lines, prefix, new Set(keys));
   if (reasons.size === 0) return undefined;
   const codes: Record<string, number> = {};
   const lines = [...reasons].map(([key, { code, status, reason: message }]) => {
@@ -52,8 +52,8 @@ async function firstKeys(manifest: string): Promise<{ prefix: string; keys: stri
   const { prefix, pages } = await streamManifest(createReadStream(manifest), manifest);
   const keys: string[] = [];
   for await (const page of pages) {
-    for (const key of page) if (keys.length < MOST) keys.push(key);
-    if (keys.length >= MOST) break;
+    for (const key of page) if (keys.length < MAX_KEYS) keys.push(key);
+    if (keys.length >= MAX_KEYS) break;
   }
   return { prefix, keys };
 }
