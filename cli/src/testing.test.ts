@@ -115,6 +115,18 @@ test('numbers may differ by the tolerance, all else may not', () => {
   expect(closeTo([], {})).toContain('is []');
 });
 
+test('Maps, Sets and Dates differ where their parts do', () => {
+  const map = (value: number) => new Map([['a', { score: value }]]);
+  expect(closeTo({ m: map(1) }, { m: map(1.000001) })).toBeUndefined();
+  expect(closeTo({ m: map(1) }, { m: map(2) })).toBe('$.m."a".score is 1, not 2');
+  expect(closeTo(new Map(), map(1))).toBe('$."a" is missing');
+  expect(closeTo(new Map(), {})).toBe('$ is Map(0) {}, not {}');
+  expect(closeTo(new Set([1, 2]), new Set([1, 3]))).toBe('$.1 is 2, not 3');
+  expect(closeTo(new Set([1]), new Set([1]))).toBeUndefined();
+  expect(closeTo(new Date(5), new Date(5))).toBeUndefined();
+  expect(closeTo(new Date(5), new Date(6))).toContain('is 5, not 6');
+});
+
 test('golden files are written when asked for, then compared', () => {
   const file = join(work, 'goldens/a.json');
   matchesGolden(file, { score: 0.5 }, { update: true });

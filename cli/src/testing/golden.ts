@@ -1,6 +1,7 @@
 /** Answers compared with golden ones, numbers within a tolerance. */
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname } from 'node:path';
+import { inspect, types } from 'node:util';
 import { isNear, jsonText, parseJson } from '@sagemaker-tfs/tensors';
 
 /** How near numbers must be. */
@@ -64,11 +65,11 @@ function difference(
     const near = { absolute: tolerance * Math.max(1, Math.abs(golden)), relative: 0 };
     return isNear(actual, golden, near) ? undefined : `${path} is ${actual}, not ${golden}`;
   }
-  if (isObject(actual) && isObject(golden) && Array.isArray(actual) === Array.isArray(golden)) {
-    return partsDiffer(actual, golden, path, tolerance);
+  if (isObject(actual) && isObject(golden) && isSameKind(actual, golden)) {
+    return partsDiffer(partsOf(actual), partsOf(golden), path, tolerance);
   }
   if (Object.is(actual, golden)) return undefined;
-  return `${path} is ${jsonText(actual)}, not ${jsonText(golden)}`;
+  return `${path} is ${shown(actual)}, not ${shown(golden)}`;
 }
 
 type Parts = Readonly<Record<string, unknown>>;
@@ -87,6 +88,26 @@ function partsDiffer(
     if (found) return found;
   }
   return undefined;
+}
+
+/** Objects whose parts are not their fields. */
+const KINDS = [types.isMap, types.isSet, types.isDate];
+
+function isSameKind(actual: Parts, golden: Parts): boolean {
+  return [Array.isArray, ...KINDS].every((isOne) => isOne(actual) === isOne(golden));
+}
+
+/** What is compared: a Map by its keys, a Set in its order, a Date by its time. */
+function partsOf(value: Parts): Parts {
+  if (types.isMap(value)) {
+    return Object.fromEntries([...value].map(([key, part]) => [shown(key), part]));
+  }
+  if (types.isSet(value)) return { ...[...value] };
+  return types.isDate(value) ? { time: value.getTime() } : value;
+}
+
+function shown(value: unknown): string {
+  return KINDS.some((isOne) => isOne(value)) ? inspect(value) : jsonText(value);
 }
 
 function isObject(value: unknown): value is Parts {
