@@ -60,7 +60,7 @@ export class RestBackend implements Backend {
     this.#client = new HttpClient(options);
     this.#signatures = new SignatureCache(async (model) => {
       const text = (await this.#get(model, '/metadata')).toString('utf8');
-      return (await schemas()).parseMetadata(JSON.parse(text));
+      return (await schemas()).parseMetadata(text);
     });
   }
 
@@ -117,7 +117,7 @@ export class RestBackend implements Backend {
 
   async status(model: ModelSelector): Promise<readonly ModelVersionStatus[]> {
     const text = (await this.#get(model, '')).toString('utf8');
-    return (await schemas()).parseStatus(JSON.parse(text));
+    return (await schemas()).parseStatus(text);
   }
 
   doubt(model: ModelSelector): void {

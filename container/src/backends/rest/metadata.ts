@@ -1,6 +1,6 @@
 /** TensorFlow Serving's REST answers about models, parsed. */
 import { fromJson, type JsonValue, toBinary } from '@bufbuild/protobuf';
-import { byName } from '@sagemaker-tfs/manifest';
+import { byName, fieldWords, wrongFields } from '@sagemaker-tfs/manifest';
 import {
   decodeTensorProto,
   dtypeOfEnum,
@@ -10,6 +10,7 @@ import {
 } from '@sagemaker-tfs/tensors';
 import { TensorProtoSchema } from '@sagemaker-tfs/tensors/protos';
 import * as z from 'zod';
+import { ServingError } from '../../errors.ts';
 import type { ModelVersionStatus } from '../../models/servable.ts';
 import type { VersionedSignatures } from '../signature-cache.ts';
 
@@ -48,9 +49,12 @@ const status = z.object({
   ),
 });
 
-/** Reads `GET /v1/models/NAME/metadata`. */
-export function parseMetadata(json: unknown): VersionedSignatures {
-  const { model_spec, metadata: fields } = metadata.parse(json);
+/** Characters of an answer that a message shows. */
+const MAX_SHOWN = 100;
+
+/** Reads the answer to `GET /v1/models/NAME/metadata`. @throws ServingError INTERNAL naming the field */
+export function parseMetadata(answer: string): VersionedSignatures {
+  const { model_spec, metadata: fields } = parsed(metadata, answer);
   const signatures: SignatureMap = Object.fromEntries(
     Object.entries(fields.signature_def.signature_def)
       .filter(([key]) => key !== '__saved_model_init_op')
@@ -83,9 +87,9 @@ function tensorsOf(protos: Readonly<Record<string, JsonValue>>): TensorMap {
   return Object.fromEntries(tensors);
 }
 
-/** Reads `GET /v1/models/NAME`. */
-export function parseStatus(json: unknown): ModelVersionStatus[] {
-  return status.parse(json).model_version_status.map((version) => ({
+/** Reads the answer to `GET /v1/models/NAME`. @throws ServingError INTERNAL naming the field */
+export function parseStatus(answer: string): ModelVersionStatus[] {
+  return parsed(status, answer).model_version_status.map((version) => ({
     version: version.version,
     state: version.state,
     errorMessage: version.status.error_message,
@@ -115,4 +119,24 @@ function tensorSpecs(
         ];
       }),
   );
+}
+
+function parsed<T>(schema: z.ZodType<T>, answer: string): T {
+  const result = schema.safeParse(jsonOf(answer), { error: fieldWords });
+  if (result.success) return result.data;
+  const fields = wrongFields(result.error, 'the answer').join('; ');
+  throw new ServingError(
+    'INTERNAL',
+    `the model server describes its models as TensorFlow Serving does not: ${fields}. Check what listens on its REST port.`,
+    { cause: result.error },
+  );
+}
+
+/** The beginning of the text itself if it is no JSON: the schema then says that it is no object. */
+function jsonOf(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return text.slice(0, MAX_SHOWN);
+  }
 }
