@@ -62,10 +62,13 @@ export async function libraryFinding(): Promise<MachineFinding> {
 async function pip(): Promise<MachineFinding> {
   const version = await firstLine('python3', ['-m', 'pip', '--version']);
   const finding = { ...serve, what: 'pip' };
-  if (version !== undefined) return { ...finding, ok: true, detail: version };
+  if (version !== undefined) return { ...finding, ok: true, detail: withoutPlace(version) };
   const fix = 'install Python 3 with pip; it fetches the TensorFlow library, once';
   return { ...finding, ok: false, detail: 'not found', fix };
 }
+
+/** `23.2.1 (python 3.11)`, without the folder that pip names between. */
+const withoutPlace = (version: string) => version.replace(/^pip /, '').replace(/ from .* \(/, ' (');
 
 async function modelServer(): Promise<MachineFinding> {
   const { findOnPath } = await import('../serving/model-server.ts');

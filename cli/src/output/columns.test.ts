@@ -22,10 +22,10 @@ test('columns that are too wide become a line for each cell, and lose nothing', 
     ['batch', '2 x ml.g4dn.xlarge', '$1.73', '██'],
     ['worker', '2 x ml.c6i.xlarge', '$0.96', '█'],
   ];
-  expect(columns(rows, 30)).toEqual([
+  expect(columns(rows, 32)).toEqual([
     [],
-    ['way        batch', 'instances  2 x ml.g4dn.xlarge', 'a million  $1.73'],
-    ['way        worker', 'instances  2 x ml.c6i.xlarge', 'a million  $0.96'],
+    ['way          batch', '  instances  2 x ml.g4dn.xlarge', '  a million  $1.73'],
+    ['way          worker', '  instances  2 x ml.c6i.xlarge', '  a million  $0.96'],
   ]);
   const long = [
     ['way', 'why'],

@@ -7,17 +7,20 @@ const NUMBER = /^-?\$?[\d.,]+( ?[%a-zA-Z$/]+)?$|^-$/;
 
 /**
  * The lines of each row; of the head first. A column is right-aligned if all its cells below the head are numbers. Where the
- * columns take more than `width`, nothing is cut off: each cell has lines of its own behind its head, and the head has none.
+ * columns take more than `width`, nothing is cut off: each cell has lines of its own behind its head, those below the first
+ * of several rows indented, and the head has none.
  * @param rows the first is the head; a column without a head only decorates
  */
 export function columns(rows: readonly (readonly string[])[], width: number): string[][] {
   const lines = side(rows);
   if (lines.every((line) => lengthOf(line) <= width)) return lines.map((line) => [printable(line)]);
   const [head = [], ...body] = rows;
-  const widest = Math.max(...head.map(lengthOf));
+  const indent = body.length > 1 ? '  ' : '';
+  const names = head.map((name, at) => (at === 0 ? name : indent + name));
+  const widest = Math.max(...names.map(lengthOf));
   const records = body.map((row) =>
-    head.flatMap((name, at) =>
-      name === '' ? [] : behind(`${printable(name.padEnd(widest))}  `, row[at] ?? '', width),
+    names.flatMap((name, at) =>
+      name.trim() === '' ? [] : behind(`${printable(name.padEnd(widest))}  `, row[at] ?? '', width),
     ),
   );
   return [[], ...records];

@@ -9,18 +9,18 @@ export interface Style {
   readonly bad: (text: string) => string;
   readonly quiet: (text: string) => string;
   readonly strong: (text: string) => string;
-  /** Columns of a line. */
+  /** Columns of a line; without end where no terminal reads it: programs search lines, so none is broken. */
   readonly width: number;
 }
 
-/** Columns where the terminal does not tell. */
+/** Columns where a terminal does not tell. */
 const WIDTH = 80;
 
 const plain = (text: string) => text;
 
 /** Style for a stream: colors on a terminal without `NO_COLOR` (no-color.org) and not `TERM=dumb`. */
 export function styleOf(stream: NodeJS.WriteStream, environment = process.env): Style {
-  const width = stream.columns || WIDTH;
+  const width = stream.isTTY ? stream.columns || WIDTH : Number.POSITIVE_INFINITY;
   const colored = redraws(stream, environment) && !environment.NO_COLOR;
   if (!colored) return { good: plain, bad: plain, quiet: plain, strong: plain, width };
   const marked = (code: string) => (text: string) => `\x1b[${code}m${text}\x1b[0m`;

@@ -1,7 +1,7 @@
 /** What `doctor` shows to people: findings by what they are for, each with its fix. */
 import type { AccountFinding } from '../account/finding.ts';
 import type { MachineFinding } from '../doctor/finding.ts';
-import { behind, type Style } from '../output/style.ts';
+import { behind, lengthOf, type Style } from '../output/style.ts';
 
 const GROUPS = ['Serve', 'Package', 'Deploy'] as const;
 
@@ -24,15 +24,22 @@ export function findingLines(findings: readonly AccountFinding[], style: Style):
 const widestOf = (findings: readonly AccountFinding[]) =>
   Math.max(...findings.map(({ what }) => what.length));
 
+/** Columns, besides those of the names, with which details stand beside them. With fewer they stand below. */
+const BESIDE = 26;
+
 function lines(
   { what, ok, needed, detail, fix }: Omit<MachineFinding, 'group'>,
   widest: number,
   style: Style,
 ) {
   const mark = ok ? style.good('✓') : needed ? style.bad('✗') : style.quiet('-');
-  const start = `  ${mark} ${what.padEnd(widest)}  `;
+  const isNarrow = style.width < widest + BESIDE;
+  const indent = isNarrow ? 6 : widest + 6;
+  const isBelow = isNarrow && lengthOf(`  - ${what}  ${detail}`) > style.width;
+  const start = `  ${mark} ${isNarrow ? what : what.padEnd(widest)}`;
+  const under = (text: string) => behind(' '.repeat(indent), text, style.width);
   return [
-    ...behind(start, detail, style.width),
-    ...(ok || !fix ? [] : behind(' '.repeat(widest + 6), `→ ${fix}`, style.width)),
+    ...(isBelow ? [start, ...under(detail)] : behind(`${start}  `, detail, style.width)),
+    ...(ok || !fix ? [] : under(`→ ${fix}`)),
   ];
 }

@@ -2,7 +2,7 @@ import type { PricedWay } from '../estimate/basis.ts';
 import { styleOf } from '../output/style.ts';
 import { estimateLines } from './estimate-lines.ts';
 
-const styled = (columns: number) => styleOf({ isTTY: false, columns } as NodeJS.WriteStream);
+const styled = (width: number) => ({ ...styleOf({} as NodeJS.WriteStream), width });
 const one = (way: string, instanceType: string) =>
   ({
     ...{ way, instanceType, instanceCount: 2, hours: 1388.9, jobs: 12 },

@@ -2,7 +2,7 @@ import type { JobResult } from '../batch/local/agent.ts';
 import { styleOf } from '../output/style.ts';
 import { jobLines } from './job-lines.ts';
 
-const STYLE = styleOf({ isTTY: false, columns: 60 } as NodeJS.WriteStream);
+const STYLE = { ...styleOf({} as NodeJS.WriteStream), width: 60 };
 const RESULT: JobResult = {
   ...{ done: 4, skipped: 0, failed: 0, inputs: 4, missing: 0, seconds: 2 },
   ...{ failures: [], duplicates: [], maxConcurrentTransforms: 1 },

@@ -1,7 +1,7 @@
 import { fitted, shortBytes, styleOf } from '../output/style.ts';
 import { quietLog } from './quiet-log.ts';
 
-const STYLE = styleOf({ isTTY: false, columns: 40 } as NodeJS.WriteStream);
+const STYLE = { ...styleOf({} as NodeJS.WriteStream), width: 40 };
 const line = (entry: object) => `${JSON.stringify(entry)}\n`;
 
 test('only warnings and errors of the runtime are shown, in words; all of it on demand', () => {
@@ -63,4 +63,6 @@ test('a line never takes more columns than there are, and colors only where they
     expect(styleOf(terminal, environment).good('x')).toBe('x');
   }
   expect(styleOf(terminal, {}).width).toBe(80);
+  expect(styleOf({ ...terminal, columns: 40 } as NodeJS.WriteStream).width).toBe(40);
+  expect(styleOf({} as NodeJS.WriteStream).width).toBe(Number.POSITIVE_INFINITY);
 });

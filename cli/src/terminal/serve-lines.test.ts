@@ -4,7 +4,7 @@ import { styleOf } from '../output/style.ts';
 import type { RunningRuntime } from '../serving/runtime-process.ts';
 import { exchangeLine, readyLines } from './serve-lines.ts';
 
-const styled = (columns: number) => styleOf({ isTTY: false, columns } as NodeJS.WriteStream);
+const styled = (width: number) => ({ ...styleOf({} as NodeJS.WriteStream), width });
 const RUNTIME = {
   modelServer: { kind: 'local-model-server' },
   startMilliseconds: 900,

@@ -126,6 +126,10 @@ test('inspect: what goes in and out, and what else there is', async () => {
   const text = narrow.text.replace(/\s+/g, ' ');
   expect(text).toContain('cannot be batched: "statistics" (output "count" is a scalar)');
   expect(text).toContain('--write-sample FILE, --json');
+  const all = await shown([...mixed, '--ops', '--variables'], { NO_COLOR: '1' }, 40);
+  expect(widest(all.text)).toBeLessThanOrEqual(40);
+  expect(all.text).toMatch(/^kind +input\r?\n {2}name +\w+\r?\n {2}dtype +\w+\r?$/m);
+  expect(all.text).toMatch(/^name +dtype +shape +size\r?$/m);
 });
 
 test.each([
@@ -198,8 +202,10 @@ test('doctor: by what it is for, with fixes', async () => {
   expect(text).toMatch(/- container builder .*\n.*\n? *.*→ install Docker/);
   expect(text).toContain('→ aws sso login or aws configure');
   expect(widest(text)).toBeLessThanOrEqual(80);
-  const found = await shown(['doctor'], { AWS_ACCESS_KEY_ID: 'a', AWS_SECRET_ACCESS_KEY: 'b' });
-  expect(found.text).toMatch(/✓ AWS credentials +found/);
+  const found = await shown(['doctor'], { AWS_ACCESS_KEY_ID: 'a', AWS_SECRET_ACCESS_KEY: 'b' }, 40);
+  expect(found.text).toMatch(/✓ AWS credentials\s+found/);
+  expect(found.text).toMatch(/^ {2}✓ TensorFlow library\r?\n {6}\S/m);
+  expect(widest(found.text)).toBeLessThanOrEqual(40);
 });
 
 describe('work on many requests', () => {

@@ -8,9 +8,6 @@ import { behind } from '../output/style.ts';
 import { usd } from '../output/usd.ts';
 import { doctorLines, findingLines } from '../terminal/doctor-lines.ts';
 
-/** Columns for programs that search lines: enough for every finding. */
-const WHOLE = 10_000;
-
 interface DoctorOptions {
   readonly json?: true;
   readonly account?: true;
@@ -69,15 +66,12 @@ async function accountDoctor({ app, prices, json }: DoctorOptions): Promise<void
       ]),
     );
     const note = `Prices of ${origin}. An image that the app builds is pushed by the deployment.`;
-    printStyled((style) => {
-      const whole = process.stdout.isTTY ? style : { ...style, width: WHOLE };
-      return [
-        ...findingLines(findings, whole),
-        '',
-        ...printableLines(makes).split('\n'),
-        ...behind('', note, whole.width),
-      ];
-    });
+    printStyled((style) => [
+      ...findingLines(findings, style),
+      '',
+      ...printableLines(makes).split('\n'),
+      ...behind('', note, style.width),
+    ]);
   }
   const missing = findings.filter(({ ok }) => !ok).map(({ what }) => what);
   if (missing.length === 0) return;

@@ -5,10 +5,11 @@ import type { Command } from 'commander';
 import { CommandError, cannotWrite, usageError } from '../errors.ts';
 import { interruptSignal } from '../interrupt.ts';
 import { commandName } from '../output/command-name.ts';
-import { printResult, printStyled } from '../output/print.ts';
+import { printResult, printStyled, table } from '../output/print.ts';
+import { printableLines } from '../output/printable.ts';
 import { sayStep } from '../output/progress.ts';
 import { remark } from '../output/quiet.ts';
-import { type Style, wrappedLine } from '../output/style.ts';
+import { wrappedLine } from '../output/style.ts';
 import { shownNames } from '../serving/shown-name.ts';
 
 interface InspectOptions {
@@ -46,10 +47,16 @@ async function inspect(source: string, options: InspectOptions): Promise<void> {
   const { json, examples = false, variables = false, ops = false, writeSample } = options;
   const sections = { examples, variables, ops };
   const written = writeSample ? await sampleTo(writeSample, source, opened) : undefined;
-  const isBrief = process.stdout.isTTY && !json && !Object.values(sections).some(Boolean);
-  const text = () => renderInspect(titled(report, source), sections);
-  if (isBrief) printStyled((style) => brief(text(), style));
-  else printResult(json, report, text);
+  const isBrief = !Object.values(sections).some(Boolean);
+  const text = (layout = {}) => renderInspect(titled(report, source), { ...sections, ...layout });
+  if (json || !process.stdout.isTTY) printResult(json, report, () => text());
+  else {
+    printStyled((style) => {
+      const wrap = (line: string) => wrappedLine(line, style.width);
+      const lines = printableLines(text({ table, wrap })).split('\n');
+      return isBrief ? [...lines, '', ...wrap(MORE).map(style.quiet)] : lines;
+    });
+  }
   if (written) remark(written);
 }
 
@@ -73,12 +80,8 @@ function titled(report: InspectReport, source: string): InspectReport {
   return { ...report, models: report.models.map((one) => ({ ...one, name: nameOf(one.name) })) };
 }
 
-/** For people in a terminal: lines that fit, and what else there is. */
-function brief(text: string, style: Style): string[] {
-  const fit = (line: string) => wrappedLine(line, style.width);
-  const more = '  More: --examples, --variables, --ops, --write-sample FILE, --json';
-  return [...text.split('\n').flatMap(fit), '', ...fit(more).map(style.quiet)];
-}
+/** What a brief report in a terminal ends with. */
+const MORE = '  More: --examples, --variables, --ops, --write-sample FILE, --json';
 
 /**
  * Writes a made-up request to `file`, in the form that its ending names.

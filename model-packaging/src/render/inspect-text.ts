@@ -13,7 +13,7 @@ import { visible, visibleIn } from '../visible.ts';
 import { formatBytes } from './format.ts';
 import { requestExamples } from './request-examples.ts';
 import { defaultText, signatureText } from './signature-text.ts';
-import { textTable } from './text-table.ts';
+import { type Table, textTable } from './text-table.ts';
 
 /** Variables shown before the rest is summed up. */
 const SHOWN_VARIABLES = 40;
@@ -26,7 +26,18 @@ export interface InspectTextOptions {
   readonly variables?: boolean;
   /** Operations, functions, assets, and the tensors behind inputs and outputs. */
   readonly ops?: boolean;
+  /** Draws a table. Default: with borders. */
+  readonly table?: Table;
+  /** The lines that a line becomes where there is little room; those of request examples stay whole. Default: itself. */
+  readonly wrap?: (line: string) => readonly string[];
 }
+
+type Layout = Required<Pick<InspectTextOptions, 'table' | 'wrap'>>;
+
+const layoutOf = ({ table = textTable, wrap = (line) => [line] }: InspectTextOptions): Layout => ({
+  table,
+  wrap,
+});
 
 /**
  * The report as lines: a few for each version, and the sections asked for. Control characters in names are shown as JSON
@@ -53,12 +64,15 @@ function renderVersion(model: string, report: VersionReport, options: InspectTex
     ...(savedBy ? [`saved by TensorFlow ${savedBy}`] : []),
     `${variables.length} variable${variables.length === 1 ? '' : 's'}`,
   ];
+  const { table, wrap } = layoutOf(options);
   return [
-    facts.join(' · '),
-    ...problems.map((problem) => `  PROBLEM: ${problem}`),
-    ...(compiledByXla.length > 0 ? [`  ${compiles(compiledByXla)}`] : []),
+    ...[
+      facts.join(' · '),
+      ...problems.map((problem) => `  PROBLEM: ${problem}`),
+      ...(compiledByXla.length > 0 ? [`  ${compiles(compiledByXla)}`] : []),
+    ].flatMap(wrap),
     ...metaGraphs.flatMap((graph) => graphLines(graph, report, options)),
-    ...(options.variables ? ['', renderVariables({ ...report, variables })] : []),
+    ...(options.variables ? ['', ...variableLines({ ...report, variables }, table)] : []),
   ].join('\n');
 }
 
@@ -73,18 +87,22 @@ function graphLines(
   const all = defaultFirst(signatures);
   const isServed = tags.length === 1 && tags[0] === 'serve';
   const shown = all.filter(([key, { methodName }]) => methodName || !key.startsWith('__'));
-  return [
+  const layout = layoutOf(options);
+  const brief = [
     ...(metaGraphs.length > 1 ? [`  graph [${tags.join(', ')}]`] : []),
     ...shown.flatMap(([key, signature]) => signatureText(key, signature, shown.length)),
     ...(shown.length === 0 ? ['  no signature'] : []),
     ...(isServed ? notBatched(shown) : []),
     ...(customOps.length > 0 ? [`  custom operations: ${customOps.join(', ')}`] : []),
+  ];
+  return [
+    ...brief.flatMap(layout.wrap),
     ...(options.examples && isServed
       ? defaultFirst(graph.signatures).map(([key, signature]) =>
           renderExamples(key, signature, features),
         )
       : []),
-    ...(options.ops ? [renderGraph(named)] : []),
+    ...(options.ops ? opsLines(named, layout) : []),
   ];
 }
 
@@ -95,7 +113,7 @@ function defaultFirst(signatures: MetaGraphReport['signatures']): [string, Signa
   return [...all.filter(isDefault), ...all.filter((entry) => !isDefault(entry))];
 }
 
-function renderGraph(graph: MetaGraphReport): string {
+function opsLines(graph: MetaGraphReport, { table, wrap }: Layout): string[] {
   const { tags, producer, minConsumer, nodes, ops } = graph;
   const lines = [
     '',
@@ -103,7 +121,7 @@ function renderGraph(graph: MetaGraphReport): string {
   ];
   for (const [key, signature] of Object.entries(graph.signatures)) {
     lines.push('', `Signature ${key} (${signature.methodName || 'no method name'})`);
-    lines.push(renderTensors(signature));
+    lines.push(tensorTable(signature, table));
   }
   for (const { name, options } of graph.functions) {
     const calls = options.map((option) =>
@@ -111,15 +129,15 @@ function renderGraph(graph: MetaGraphReport): string {
     );
     lines.push('', `Function ${name}`, ...calls.map((call) => `  (${call})`));
   }
-  if (graph.assets.length > 0) lines.push('', 'Assets', renderAssets(graph));
+  if (graph.assets.length > 0) lines.push('', 'Assets', assetTable(graph, table));
   const names = Object.entries(ops).map(([name, count]) =>
     count > 1 ? `${name} x${count}` : name,
   );
   lines.push('', `Operations (${names.length}): ${names.join(', ')}`);
-  return lines.join('\n');
+  return lines.flatMap((text) => text.split('\n')).flatMap(wrap);
 }
 
-function renderTensors({ inputs, outputs }: SignatureReport): string {
+function tensorTable({ inputs, outputs }: SignatureReport, table: Table): string {
   const rows = (kind: string, tensors: Readonly<Record<string, TensorReport>>) =>
     Object.entries(tensors).map(([name, tensor]) => [
       kind,
@@ -131,8 +149,8 @@ function renderTensors({ inputs, outputs }: SignatureReport): string {
     ]);
   const all = [...rows('input', inputs), ...rows('output', outputs)];
   const hasDefaults = all.some((row) => row[5] !== '');
-  const head = ['', 'name', 'dtype', 'shape', 'tensor', ...(hasDefaults ? ['default'] : [])];
-  return textTable(head, hasDefaults ? all : all.map((row) => row.slice(0, 5)));
+  const head = ['kind', 'name', 'dtype', 'shape', 'tensor', ...(hasDefaults ? ['default'] : [])];
+  return table(head, hasDefaults ? all : all.map((row) => row.slice(0, 5)));
 }
 
 function renderExamples(
@@ -156,16 +174,16 @@ function renderExamples(
   ].join('\n');
 }
 
-function renderAssets({ assets }: MetaGraphReport): string {
+function assetTable({ assets }: MetaGraphReport, table: Table): string {
   const rows = assets.map(({ filename, bytes }) => [
     filename,
     bytes === null ? 'missing' : formatBytes(bytes),
   ]);
-  return textTable(['file', 'size'], rows);
+  return table(['file', 'size'], rows);
 }
 
-function renderVariables({ variables, variableBytes }: VersionReport): string {
-  if (variables.length === 0) return 'No variables';
+function variableLines({ variables, variableBytes }: VersionReport, table: Table): string[] {
+  if (variables.length === 0) return ['No variables'];
   const rows = variables
     .slice(0, SHOWN_VARIABLES)
     .map(({ name, dtype, shape, bytes }) => [
@@ -175,9 +193,11 @@ function renderVariables({ variables, variableBytes }: VersionReport): string {
       formatBytes(bytes),
     ]);
   const rest = variables.length - rows.length;
-  const more = rest > 0 ? `\n... and ${rest} more (--json lists all)` : '';
-  const title = `Variables (${variables.length}): ${formatBytes(variableBytes)}`;
-  return `${title}\n${textTable(['name', 'dtype', 'shape', 'size'], rows)}${more}`;
+  return [
+    `Variables (${variables.length}): ${formatBytes(variableBytes)}`,
+    table(['name', 'dtype', 'shape', 'size'], rows),
+    ...(rest > 0 ? [`... and ${rest} more (--json lists all)`] : []),
+  ];
 }
 
 /** Which matters where requests are joined (`SAGEMAKER_TFS_ENABLE_BATCHING`), and a new export mends it. */

@@ -1,13 +1,13 @@
 /** Finds the models and versions in a directory: `saved_model.pb` in directories whose names are numbers. */
 import { existsSync, lstatSync, realpathSync, statSync } from 'node:fs';
-import { basename, dirname, join, relative, resolve } from 'node:path';
+import { basename, dirname, join, resolve } from 'node:path';
 import { inPackagedOrder } from '@sagemaker-tfs/manifest/packaged-order';
 import { versionOf } from '@sagemaker-tfs/manifest/version';
 import { PackagingError } from '../errors.ts';
 import { isInside, listNames, resolveLink } from '../files/walk.ts';
 import { notASavedModel } from '../saved-model/saved-model.ts';
 import { manifestIn } from './manifest-in.ts';
-import { nameEach } from './name-each.ts';
+import { listed, nameEach } from './name-each.ts';
 import { NOT_SEARCHED, noModelBelow } from './near-misses.ts';
 import type { OpenedSource } from './opened-source.ts';
 
@@ -78,10 +78,9 @@ function requireVersions(source: OpenedSource, savedModels: readonly string[]): 
   const { directory: root } = source;
   const isVersion = (path: string) => VERSION.test(basename(path));
   if (savedModels.length < 2 || savedModels.some(isVersion)) return;
-  const names = savedModels.map((path) => `'${relative(root, path)}'`).join(', ');
   throw new PackagingError(
     'BAD_VERSION',
-    `${root} holds ${savedModels.length} SavedModels, but none in a version directory such as 1: ${names}. ${nameEach(source, savedModels)}`,
+    `${root} holds ${savedModels.length} SavedModels, but none in a version directory such as 1: ${listed(root, savedModels)}. ${nameEach(source, savedModels)}`,
   );
 }
 
@@ -109,12 +108,10 @@ function nameModels(
   models.sort((a, b) => (a.parent < b.parent ? -1 : 1));
   const twin = models.find(({ name }, i) => models.findIndex((m) => m.name === name) < i);
   if (twin) {
+    const same = models.filter(({ name }) => name === twin.name).map(({ parent }) => parent);
     throw new PackagingError(
       'BAD_OPTION',
-      `${twin.parent}: another model is named '${twin.name}' too. ${nameEach(
-        source,
-        models.map(({ parent: directory }) => directory),
-      )}`,
+      `${source.directory} holds several models named '${twin.name}': ${listed(source.directory, same)}. ${nameEach(source, same)}`,
     );
   }
   const packaged = models.length > 1 ? manifestIn(source.directory)?.models : undefined;

@@ -7,7 +7,7 @@ import type { OpenedSource } from './opened-source.ts';
 const MAX_TOLD = 4;
 
 /**
- * The advice to name each model, as a command to copy. What is in an archive has to be unpacked first: no source names
+ * The advice to give one of the models, which fits every verb, or to name each, as a command to copy. What is in an archive has to be unpacked first: no source names
  * a part of an archive.
  * @param directories of the models, below the source
  */
@@ -20,8 +20,15 @@ export function nameEach(
     return `--model ${shellWord(`${nameFor(root, directory)}=${source}`)}`;
   });
   const more = directories.length > MAX_TOLD ? ' ...' : '';
-  const first = isUnpacked ? 'Unpack the archive, then give one of them' : 'Give one of them';
-  return `${first}, or name each: sagemaker-tfs package ${options.join(' ')}${more} --out model.tar.gz`;
+  const first = isUnpacked ? 'Unpack the archive, then give one of them.' : 'Give one of them.';
+  return `${first} To package all in one archive, name each: sagemaker-tfs package ${options.join(' ')}${more} --out model.tar.gz`;
+}
+
+/** The first directories, as they are below the root. */
+export function listed(root: string, directories: readonly string[]): string {
+  const told = directories.slice(0, MAX_TOLD).map((path) => `'${relative(root, path) || '.'}'`);
+  const rest = directories.length - told.length;
+  return `${told.join(', ')}${rest > 0 ? ` and ${rest} more` : ''}`;
 }
 
 /** A name that can be served, and differs where the paths differ. */

@@ -28,7 +28,7 @@ export function noModelBelow(root: string, maxDepth: number): PackagingError {
     .map(({ path, advice }) => `${path} (${advice})`);
   return new PackagingError(
     'NOT_A_SAVED_MODEL',
-    `${root} holds no SavedModel: neither ${join(root, 'saved_model.pb')} nor one in a version directory below, such as ${join(root, '1', 'saved_model.pb')}. ${
+    `${root} holds no SavedModel: no saved_model.pb is in it, or in a version directory below it such as 1. ${
       told.length > 0
         ? `Nearest: ${told.join('; ')}.`
         : 'Give the directory that tf.saved_model.save or model.export wrote, or one above it.'

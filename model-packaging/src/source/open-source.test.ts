@@ -69,7 +69,9 @@ describe('archives', () => {
     const archive = scratch.path('two.tar.gz');
     execFileSync('tar', ['czf', archive, '-C', scratch.path('in'), 'words']);
     const error = await withSource(archive, {}, async () => undefined).catch(String);
-    expect(error).toContain('Unpack the archive, then give one of them, or name each');
+    expect(error).toContain(
+      'Unpack the archive, then give one of them. To package all in one archive, name',
+    );
     const named = [...String(error).matchAll(/--model (\S+)=(\S+)/g)];
     expect(named.map(([, name, path]) => [name, path])).toEqual([
       ['words-a', 'words/a'],
@@ -79,6 +81,14 @@ describe('archives', () => {
       expect(await open(scratch.path('in', path))).toHaveLength(1);
     const unpacked = await withSource(scratch.path('in'), {}, async () => undefined).catch(String);
     expect(unpacked).toContain(`--model words-a=${scratch.path('in/words/a')} `);
+  });
+
+  test('models of one name: which they are, and first what any verb can do', async () => {
+    for (const folder of ['a', 'b']) scratch.model('strings', `in/${folder}/words/1`);
+    const root = scratch.path('in');
+    await expect(open(root)).rejects.toThrow(
+      `${root} holds several models named 'words': 'a/words', 'b/words'. Give one of them. To package`,
+    );
   });
 
   test('a version directory at the root of an archive is version 1', async () => {
