@@ -192,7 +192,7 @@ export async function measure(
 }
 
 /** One line of progress. */
-export function logMeasured(context: BenchContext, measured: Measured): void {
+function logMeasured(context: BenchContext, measured: Measured): void {
   const { name, inFlight, requestsPerSecond, latency, cpuMilliseconds } = measured;
   context.log(
     `${name}, ${inFlight} in flight: ${requestsPerSecond.toFixed(1)} req/s, P50 ${latency.p50.toFixed(2)} ms, CPU ${cpuMilliseconds?.toFixed(2)} ms`,

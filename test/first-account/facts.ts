@@ -61,7 +61,7 @@ function accepted(problem: string | undefined): readonly [boolean, string] | und
 }
 
 /** Every fact, in the order that it is printed in. */
-export const FACTS: readonly Fact[] = [
+const FACTS: readonly Fact[] = [
   {
     fact: "an image with Docker's manifest is taken",
     stage: 'manifests',

@@ -10,7 +10,7 @@ import type { S3StandIn } from './s3-stand-in.ts';
 import { testModel, testStack } from './support.ts';
 
 /** The bucket of inputs and outputs. */
-export const bucketOf = (stack: Stack): IBucket => Bucket.fromBucketName(stack, 'Bucket', 'data');
+const bucketOf = (stack: Stack): IBucket => Bucket.fromBucketName(stack, 'Bucket', 'data');
 
 /** A stack with one batch transform. */
 export function batchTemplate(props: (stack: Stack) => Partial<BatchTransformProps> = () => ({})) {

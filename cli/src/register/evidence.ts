@@ -40,7 +40,7 @@ export interface Evidence {
 }
 
 /** Group of this command's own numbers in {@link Evidence.document}. */
-export const SERVING = 'serving_metrics';
+const SERVING = 'serving_metrics';
 
 /**
  * Reads the files that there are.

@@ -115,7 +115,7 @@ class Supervisor {
       if (isToBlame || end.stage === 'none') unexplained = 0;
       if (!isToBlame && ++unexplained === MAX_UNEXPLAINED) return giveUp();
       blind = !hasAsked && signal === null && meant === undefined ? blind + 1 : 0;
-      if (blind === MAX_BLIND_EXITS) return status || 1;
+      if (blind === MAX_BLIND_EXITS) return giveUpAtStart(status || 1);
       caution = isToBlame || end.stage === 'none' ? 'walking' : 'alone';
     }
     say(`it ended ${MAX_ENDS + 1} times. What is written stays. Find the cause in the log.`);
@@ -157,6 +157,13 @@ function toldOf({ status, signal, meant, key }: End, isToBlame: boolean): string
   const at = key === undefined ? '' : ` at ${JSON.stringify(key)}`;
   const but = key === undefined || isToBlame ? '' : ', which may be the doing of one before it';
   return `the worker's process ended (${how})${at}${but}.`;
+}
+
+function giveUpAtStart(status: number): number {
+  say(
+    `the worker's process ended ${MAX_BLIND_EXITS} times before it asked about any object, last with status ${status}. Nothing is lost, and the same command continues once it starts. Find the cause in the log: the handler or the model may end the process while it loads.`,
+  );
+  return status;
 }
 
 function giveUp(): number {

@@ -19,7 +19,7 @@ import { dtypeOf, inputError, onlyInput, unknownInput } from './input-error.ts';
 import { type Column, type Footer, readFooter } from './parquet/footer.ts';
 import { readTable } from './parquet/table.ts';
 
-export const PARQUET = 'application/x-parquet';
+const PARQUET = 'application/x-parquet';
 
 /** Fields of the footer: some thousand columns, each an object many times its bytes. */
 const MAX_FIELDS = 2 ** 18;

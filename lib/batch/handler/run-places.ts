@@ -38,7 +38,7 @@ export function reportsDirectory(settings: RunSettings): S3Location {
 }
 
 /** Name of a shard, without the ending of its files; sorts as its number. */
-export function shardName(number: number): string {
+function shardName(number: number): string {
   return String(number).padStart(6, '0');
 }
 

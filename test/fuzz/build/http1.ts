@@ -17,7 +17,7 @@ export const REPLY_TOKENS = [
 ];
 
 /** Chunks of the body, with extensions and trailers. */
-export function chunked(random: Random, body: string): string {
+function chunked(random: Random, body: string): string {
   const parts: string[] = [];
   for (let at = 0; at < body.length; ) {
     const size = Math.min(body.length - at, 1 + random(body.length));
