@@ -90,7 +90,7 @@ async function stop(): Promise<void> {
   server = undefined;
 }
 
-/** Serves what the words name, in place of what is served. */
+/** Serves what the words name. */
 async function serve(words: string, folder = ''): Promise<void> {
   const wanted = `${folder}: ${words}`;
   if (server?.exitCode === null && served === wanted) return;

@@ -10,7 +10,7 @@ const ALLOWED: Readonly<Record<string, string>> = {
   'examples/migration/inference.ts inputHandler': 'the runtime loads it',
   'examples/migration/inference.ts outputHandler': 'the runtime loads it',
   'playground/bundle.d.mts bundlePlayground': 'the types of what bundle.mjs exports',
-  'playground/src/answer/no-tfrecord.ts tfRecordTensors': 'bundled in the place of another file',
+  'playground/src/answer/no-tfrecord.ts tfRecordTensors': 'bundled instead of another file',
   'tensors/wasm/build.mjs JSON_NUMBERS_WASM': 'text of a file that is written',
   'test/installed/types.ts ': 'compiled against the packed packages',
   'test/rehearse/rehearse.ts outputHandler': 'text of a handler that is written',
