@@ -20,7 +20,7 @@ interface Options extends Shared {
 }
 
 /** `batch watch`: follows a job that was started, on whichever road. */
-export function addWatch(batch: Command): void {
+export function addBatchWatch(batch: Command): void {
   shared(
     batch
       .command('watch')

@@ -1,10 +1,13 @@
 import type { Command } from 'commander';
-import { addBatchAws } from './batch-aws.ts';
+import { addBatchFetch } from './batch-fetch.ts';
 import { addBatchLocal } from './batch-local.ts';
 import { addBatchProbe } from './batch-probe.ts';
 import { addBatchSample } from './batch-sample.ts';
 import { addBatchShards } from './batch-shards.ts';
 import { addBatchStart } from './batch-start.ts';
+import { addBatchStop } from './batch-stop.ts';
+import { addBatchVerify } from './batch-verify.ts';
+import { addBatchWatch } from './batch-watch.ts';
 import { addBatchWorker } from './batch-worker.ts';
 
 /** `batch`: batch inference, on this machine or as SageMaker transform jobs. */
@@ -18,6 +21,9 @@ export function addBatch(program: Command): void {
   addBatchStart(batch);
   addBatchSample(batch);
   addBatchProbe(batch);
-  addBatchAws(batch);
+  addBatchWatch(batch);
+  addBatchVerify(batch);
+  addBatchFetch(batch);
+  addBatchStop(batch);
   addBatchWorker(batch);
 }

@@ -7,7 +7,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { generatedClient } from '../../../../tools/generated-client.ts';
 import { fetchOutputs } from './fetch/fetch.ts';
-import { s3Outputs } from './fetch/source.ts';
+import { inOrder, rangedOutputs } from './fetch/source.ts';
 import { verifyOutputs } from './verify.ts';
 
 jest.setTimeout(1_200_000);
@@ -58,7 +58,7 @@ test('fetch of a worker: a GET for thousands of answers, dead letters and their 
   const plan = { fingerprint: 'f', model: 'm', inputUri: 's3://data/in/', keySuffix: '', cuts: [] };
   client.stored.set('out/answers/_worker/plan.json', Buffer.from(JSON.stringify(plan)));
   const file = join(work, 'answers.ndjson');
-  const source = await s3Outputs(client.s3, 's3://out/answers/');
+  const source = inOrder(await rangedOutputs(client.s3, 's3://out/answers/'));
   const report = await fetchOutputs(source, {
     ...{ file, format: 'ndjson', inputPrefix: 's3://data/in/' },
   });

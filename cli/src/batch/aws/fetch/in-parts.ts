@@ -5,13 +5,8 @@ import { Readable } from 'node:stream';
 import type { Answer } from '@sagemaker-tfs/batch';
 import { noOutputs } from '../../../errors.ts';
 import { ndjsonTable, parquetTable } from './athena.ts';
-import {
-  collectDeadLetters,
-  type DeadLetterFile,
-  type DeadLetters,
-  deadLetterFile,
-  deadLettersOf,
-} from './dead-letters.ts';
+import { type Counts, writeCounted } from './counted-file.ts';
+import { collectDeadLetters, type DeadLetters } from './dead-letters.ts';
 import {
   agreeOnPlan,
   type FetchPlan,
@@ -25,7 +20,7 @@ import {
 } from './parts-plan.ts';
 import type { OutputObject, RangedOutputs } from './source.ts';
 import { columnsOf, type Metadata, withMetadata, withOwn } from './table.ts';
-import { type FileFormat, writeAnswers } from './write-file.ts';
+import type { FileFormat } from './write-file.ts';
 
 /** How to fetch. */
 export interface PartsOptions {
@@ -45,10 +40,7 @@ export interface PartsOptions {
 }
 
 /** What the folder holds now. */
-interface PartsReport {
-  readonly outputs: number;
-  readonly answers: number;
-  readonly errors: number;
+export interface PartsReport extends Readonly<Counts> {
   readonly folder: string;
   readonly files: number;
   /** False while other shares are not done. */
@@ -82,7 +74,7 @@ export async function fetchInParts(
     })
     .toArray();
   const all = await Promise.all(numbers.map((number) => readProgress(folder, number)));
-  const sum = (name: 'outputs' | 'answers' | 'errors' | 'parts') =>
+  const sum = (name: keyof Counts | 'parts') =>
     all.reduce((total, range) => total + range[name], 0);
   const complete = all.every(({ done }) => done);
   const deadLetters = complete && (await lettersOf(options));
@@ -162,33 +154,23 @@ async function fetchRange(
     .map(read, { concurrency: source.reads })
     [Symbol.asyncIterator]();
   for (let next = await objects.next(); !next.done; next = await objects.next()) {
-    const path = partPath(folder, number, progress.parts, format);
-    const letters = deadLetterFile(lettersPath(folder, number, progress.parts));
-    const part = openPart(objects, next.value, partKeys, letters);
-    try {
-      await writeAnswers(part.answers(), path, format, { columns, metadata });
-    } catch (error) {
-      await letters.discard();
-      throw error;
-    }
-    await letters.commit();
+    const part = openPart(objects, next.value, partKeys);
+    const counts = await writeCounted(part.objects, {
+      path: partPath(folder, number, progress.parts, format),
+      lettersPath: lettersPath(folder, number, progress.parts),
+      format,
+      columns,
+      metadata,
+    });
     const { outputs } = progress;
-    progress = added(progress, part.tally);
+    progress = added(progress, part.after(), counts);
     await writeProgress(folder, number, progress);
     onOutputs(progress.outputs - outputs);
   }
   await writeProgress(folder, number, { ...progress, done: true });
 }
 
-/** What a part holds. */
-interface Tally {
-  after: string;
-  outputs: number;
-  answers: number;
-  errors: number;
-}
-
-function added(before: RangeProgress, { after, ...more }: Tally): RangeProgress {
+function added(before: RangeProgress, after: string, more: Counts): RangeProgress {
   return {
     parts: before.parts + 1,
     after,
@@ -199,29 +181,17 @@ function added(before: RangeProgress, { after, ...more }: Tally): RangeProgress 
   };
 }
 
-/** The answers of objects from one on, until there are enough outputs; an object is never cut. */
-function openPart(
-  objects: AsyncIterator<ReadObject>,
-  first: ReadObject,
-  partKeys: number,
-  letters: DeadLetterFile,
-) {
-  const tally: Tally = { after: first.key, outputs: 0, answers: 0, errors: 0 };
-  async function* answers(): AsyncGenerator<Answer> {
-    let last: string | undefined;
+/** Objects from one on, until there are enough outputs; none is ever cut. `after` is the key of the last one. */
+function openPart(objects: AsyncIterator<ReadObject>, first: ReadObject, partKeys: number) {
+  let after = first.key;
+  async function* own(counts: Readonly<Counts>): AsyncGenerator<readonly Answer[]> {
     for (let object: ReadObject | undefined = first; object !== undefined; ) {
-      await letters.add(deadLettersOf(object.answers));
-      for (const answer of object.answers) {
-        tally[answer.isError ? 'errors' : 'answers']++;
-        if (answer.key !== last) tally.outputs++;
-        last = answer.key;
-        yield answer;
-      }
-      tally.after = object.key;
-      if (tally.outputs >= partKeys) return;
+      yield object.answers;
+      after = object.key;
+      if (counts.outputs >= partKeys) return;
       const next = await objects.next();
       object = next.done ? undefined : next.value;
     }
   }
-  return { tally, answers };
+  return { objects: own, after: () => after };
 }

@@ -69,16 +69,6 @@ const RANGES = 128;
 const RANGES_AT_ONCE = 16;
 
 /** Outputs below an S3 prefix, of a transform job or of a worker. */
-export async function s3Outputs(
-  s3: S3Client,
-  uri: string,
-  facts: OutputFacts = {},
-): Promise<OutputSource> {
-  const { open, whole, reads } = await rangedOutputs(s3, uri, facts);
-  return { objects: open(whole), reads };
-}
-
-/** The same in ranges. */
 export async function rangedOutputs(
   s3: S3Client,
   uri: string,
@@ -104,6 +94,11 @@ export async function rangedOutputs(
       ? { rangesAtOnce: PART_READS, reads: PART_READS }
       : { rangesAtOnce: RANGES_AT_ONCE, reads: READS }),
   };
+}
+
+/** All ranges as one. */
+export function inOrder({ open, whole, reads }: RangedOutputs): OutputSource {
+  return { objects: open(whole), reads };
 }
 
 async function* keysOf(

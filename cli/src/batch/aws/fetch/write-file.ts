@@ -18,7 +18,7 @@ export type FileFormat = (typeof FILE_FORMATS)[number];
 const ROW_GROUP = 5_000;
 
 /** What a file has beside the answers. */
-interface TableOptions {
+export interface TableOptions {
   /** Of a table; by default the first rows decide them. */
   readonly columns?: readonly Column[] | undefined;
   /** Of the inputs. */

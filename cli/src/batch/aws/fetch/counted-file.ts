@@ -1,0 +1,56 @@
+/** A file of answers, and beside it one of the errors among them. */
+import type { Answer } from '@sagemaker-tfs/batch';
+import { deadLetterFile, deadLettersOf } from './dead-letters.ts';
+import { type FileFormat, type TableOptions, writeAnswers } from './write-file.ts';
+
+/** What a file holds. */
+export interface Counts {
+  /** Inputs that have an answer, or an error in its place. */
+  outputs: number;
+  answers: number;
+  /** Errors instead of answers. */
+  errors: number;
+}
+
+/** Where to, and how. */
+interface CountedFile extends TableOptions {
+  readonly path: string;
+  /** File of the errors, which is not there if there are none. */
+  readonly lettersPath: string;
+  readonly format: FileFormat;
+}
+
+/**
+ * Writes both files, or neither.
+ * @param objects the answers of each object; sees what has been counted of those before
+ */
+export async function writeCounted(
+  objects: (counts: Readonly<Counts>) => AsyncIterable<readonly Answer[]>,
+  { path, lettersPath, format, ...table }: CountedFile,
+): Promise<Counts & { readonly hasLetters: boolean }> {
+  const letters = deadLetterFile(lettersPath);
+  const counts: Counts = { outputs: 0, answers: 0, errors: 0 };
+  let hasLetters = false;
+  async function* counted(): AsyncGenerator<Answer> {
+    let last: string | undefined;
+    for await (const answers of objects(counts)) {
+      const found = deadLettersOf(answers);
+      hasLetters ||= found.length > 0;
+      await letters.add(found);
+      for (const answer of answers) {
+        counts[answer.isError ? 'errors' : 'answers']++;
+        if (answer.key !== last) counts.outputs++;
+        last = answer.key;
+        yield answer;
+      }
+    }
+  }
+  try {
+    await writeAnswers(counted(), path, format, table);
+  } catch (error) {
+    await letters.discard();
+    throw error;
+  }
+  await letters.commit();
+  return { ...counts, hasLetters };
+}
