@@ -252,7 +252,7 @@ async function prepareMultiModel(options: PrepareOptions): Promise<Prepared> {
   const handler = await loadHandler(root, log, environment.limits.waitMs);
   const universal: Archive = { directory: root, handler, manifest: undefined, labels: undefined };
   const restores: RestoreListeners = {
-    onLost: (name, error) => table.lose(name, error),
+    onLost: (name, error, isLate) => table.lose(name, error, isLate),
     onRegained: (name) => table.regain(name),
   };
   const { host, metrics } = await startCountedHost({ ...options, models: [], restores });

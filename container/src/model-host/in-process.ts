@@ -48,7 +48,7 @@ export async function startInProcessHost(options: ModelHostOptions): Promise<Mod
     failed: failureOf(loaded),
     async serve(models) {
       try {
-        await store.serve(models, options.environment.limits.waitMs);
+        await store.serve(models(), options.environment.limits.waitMs);
       } catch (error) {
         throw toStatusError(error);
       }

@@ -49,8 +49,8 @@ export interface ModelHost {
   readonly modelServerEnds: number;
   /** Rejects where the models can never be served, with TensorFlow's own message. */
   readonly failed: Promise<never>;
-  /** Serves exactly these models from now on. @throws StatusError where one does not load */
-  serve(models: readonly ServedModel[]): Promise<void>;
+  /** Serves exactly these models from now on; see `ModelServer.serve`. @throws StatusError if one does not load */
+  serve(models: () => readonly ServedModel[]): Promise<void>;
   /** @param mostMs how long that may take */
   stop(mostMs?: number): Promise<void>;
 }

@@ -28,8 +28,12 @@ export async function startModelHost(options: ModelHostOptions): Promise<ModelHo
     },
     failed: modelServer.failed,
     async serve(models) {
-      await modelServer.serve(models);
-      served = models;
+      let list = served;
+      await modelServer.serve(() => {
+        list = models();
+        return list;
+      });
+      served = list;
     },
     stop: (mostMs) => modelServer.stop(mostMs),
   };

@@ -41,11 +41,12 @@ interface Processes {
 export async function changeModels(
   serving: Serving,
   processes: Processes,
-  wanted: readonly ServedModel[],
+  modelsNow: () => readonly ServedModel[],
 ): Promise<void> {
   const { pool, basePaths, deadlineMs, restart } = processes;
   serving.restorer ??= restorerOf(serving, processes);
   await serving.restorer.done();
+  const wanted = modelsNow();
   const before = serving.served;
   const models = await linkBasePaths(basePaths, wanted);
   const among = (list: readonly ServedModel[], { name }: ServedModel) =>
@@ -96,9 +97,9 @@ function restorerOf(
       serving.served = serving.served.filter(isLeft);
       await unlinkOthers(basePaths, [...serving.wanted, ...serving.served]);
     },
-    onLost(name, error) {
+    onLost(name, error, isLate) {
       log.error({ model: name, err: error }, 'a model is not served');
-      restores?.onLost(name, error);
+      restores?.onLost(name, error, isLate);
     },
     onRegained: (name) => restores?.onRegained(name),
     restart,

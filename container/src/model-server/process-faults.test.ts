@@ -61,9 +61,9 @@ async function call(method: string, path: string, body?: unknown) {
   return { status: response.status, text: await response.text() };
 }
 
-/** A warm-up file with one request, which takes minutes: the model is loading all the time. */
-function longWarmUp(): Uint8Array {
-  const iterations = tensorFromValues('int64', [], [100_000_000]);
+/** A warm-up file with one request, by default one that takes minutes: the model is loading all the time. */
+function longWarmUp(count = 100_000_000): Uint8Array {
+  const iterations = tensorFromValues('int64', [], [count]);
   const request = Buffer.concat(
     encodePredictRequest({ model: { name: 'slow' }, signature: '', inputs: { iterations } }),
   );
@@ -171,6 +171,29 @@ test('a restarted process serves all models but those that no longer load, each 
   expect((await ask('gone')).status).toBe(404);
   await rm(extra, { recursive: true });
   expect((await load('slow')).status).toBe(200);
+});
+
+test('a model that loads again for long after a restart is served on, whatever is loaded beside it', async () => {
+  const directory = await start(
+    { 'half/model': half, 'slow/model': busy, 'other/model': half },
+    { SAGEMAKER_MULTI_MODEL: 'true', LOCAL_MODEL_SERVER_POLL_MS: '50' },
+  );
+  const load = (name: string) =>
+    call('POST', '/models', { model_name: name, url: join(directory, name, 'model') });
+  const askSlow = (inputs: number) => call('POST', '/models/slow/invoke', { inputs });
+  for (const name of ['half', 'slow']) expect((await load(name)).status).toBe(200);
+  await askSlow(1);
+  const began = performance.now();
+  await askSlow(20_000);
+  // Longer than other models wait for it (restore.ts), on any machine.
+  const count = Math.ceil((20_000 * 7000) / (performance.now() - began));
+  const extra = join(directory, 'slow', 'model', '1', 'assets.extra');
+  await mkdir(extra);
+  await writeFile(join(extra, 'tf_serving_warmup_requests'), longWarmUp(count));
+  process.kill(serverPids()[0] as number, 'SIGKILL');
+  await until(async () => /slow is being loaded again/.test((await askSlow(1)).text));
+  expect(await load('other')).toMatchObject({ status: 200 });
+  expect(await askSlow(1)).toMatchObject({ status: 200 });
 });
 
 test('a model whose versions are taken away is unhealthy, and refused at once; with them it is served again', async () => {

@@ -72,57 +72,57 @@ async function states(name: string): Promise<string[]> {
 
 test('a model that was unloaded is at its end, and loads again at once, from elsewhere too', async () => {
   await start();
-  await server.serve([model('a', 'a', ['1', '2'])]);
+  await server.serve(() => [model('a', 'a', ['1', '2'])]);
   for (const directory of ['b', 'a', 'b']) {
-    await server.serve([]);
+    await server.serve(() => []);
     expect(new Set(await states('a'))).toEqual(new Set(['END']));
-    await server.serve([model('a', directory)]);
+    await server.serve(() => [model('a', directory)]);
     expect(await states('a')).toContain('AVAILABLE');
   }
 });
 
 test('a model whose directory is gone keeps no other from loading, and serves on', async () => {
   await start();
-  await server.serve([model('a')]);
+  await server.serve(() => [model('a')]);
   await rm(join(root, 'a'), { recursive: true });
-  await server.serve([model('a'), model('b')]);
+  await server.serve(() => [model('a'), model('b')]);
   expect(await states('a')).toEqual(['AVAILABLE']);
   expect(await states('b')).toEqual(['AVAILABLE']);
 });
 
 test('a model that does not load is gone, and the others are served on', async () => {
   await start();
-  await server.serve([model('a')]);
-  const broken = server.serve([model('a'), model('broken')]);
+  await server.serve(() => [model('a')]);
+  const broken = server.serve(() => [model('a'), model('broken')]);
   await expect(broken).rejects.toThrow('did not become available');
   expect(await states('a')).toEqual(['AVAILABLE']);
   expect(await states('broken')).toEqual(['END']);
   await rm(join(root, 'broken'), { recursive: true });
   await cp(fixtureModel('half_plus_two').basePath, join(root, 'broken'), { recursive: true });
-  await server.serve([model('a'), model('broken')]);
+  await server.serve(() => [model('a'), model('broken')]);
   expect(await states('broken')).toEqual(['AVAILABLE']);
 });
 
 test('a load past its deadline is an error that says so, and what was served before is served on', async () => {
   await start({ SAGEMAKER_TFS_WAIT_TIME_SECONDS: '6' });
-  await server.serve([model('a')]);
+  await server.serve(() => [model('a')]);
   await mkdir(join(root, 'empty'));
   // Without any version the model server waits for ever.
-  const late = server.serve([model('a'), model('empty')]);
+  const late = server.serve(() => [model('a'), model('empty')]);
   await expect(late).rejects.toMatchObject({
     code: 'REQUEST_TIMEOUT',
     message: expect.stringContaining('within 6 s'),
   });
   while (server.pool.reason !== undefined) await delay(20);
   expect(await states('a')).toEqual(['AVAILABLE']);
-  await server.serve([model('a'), model('b')]);
+  await server.serve(() => [model('a'), model('b')]);
   expect(await states('b')).toEqual(['AVAILABLE']);
 }, 120_000);
 
 test('an unload past its deadline says so, and the other models are healthy', async () => {
   let waitMs = 60_000;
   await start({}, () => waitMs);
-  await server.serve([model('a'), model('busy')]);
+  await server.serve(() => [model('a'), model('busy')]);
   const { endpoint, readiness } = server.pool.instances[0] as Instance;
   const url = `http://127.0.0.1:${endpoint.restPort}/v1/models/busy`;
   const body = JSON.stringify({ inputs: { iterations: 1_500_000 } });
@@ -130,7 +130,7 @@ test('an unload past its deadline says so, and the other models are healthy', as
   // Behind it on the server, and answered.
   await fetch(url);
   waitMs = 1000;
-  await expect(server.serve([model('a')])).rejects.toMatchObject({
+  await expect(server.serve(() => [model('a')])).rejects.toMatchObject({
     code: 'REQUEST_TIMEOUT',
     message: expect.stringContaining('requests in flight keep it'),
   });
@@ -146,7 +146,7 @@ test('an unload past its deadline says so, and the other models are healthy', as
 test('a process without a free thread loses no model that it should load again', async () => {
   await start({ SAGEMAKER_TFS_MODEL_SERVER_IN_FLIGHT: '1' });
   const models = [model('a'), model('busy')];
-  await server.serve(models);
+  await server.serve(() => models);
   const instance = server.pool.instances[0] as Instance;
   const iterations = tensorFromValues('int64', [], [30_000]);
   const request = { model: { name: 'busy' }, signature: 'serving_default', inputs: { iterations } };

@@ -26,8 +26,8 @@ export interface RestoreOptions {
   readonly models: () => readonly ServedModel[];
   /** Takes models out of what is to be served. */
   readonly leaveOut: (names: readonly string[]) => Promise<void>;
-  /** A model is not there, or not yet: its requests get this. */
-  readonly onLost: (name: string, error: ServingError) => void;
+  /** A model is not there: its requests get this. `isLate`: it is still loading. */
+  readonly onLost: (name: string, error: ServingError, isLate: boolean) => void;
   /** One that was not there yet is. */
   readonly onRegained: (name: string) => void;
   /** Ends a process, which is started again. */
@@ -91,7 +91,7 @@ export function restorer(options: RestoreOptions): Restorer {
         for (const name of late) if (!reached.failures.has(name)) options.onRegained(name);
       });
       if (late.length === 0) return finished;
-      for (const name of late) options.onLost(name, stillLoads(name));
+      for (const name of late) options.onLost(name, stillLoads(name), true);
       const quietly = finished
         .catch((error: unknown) => {
           // It is asked for its models anew, and those that are late are not waited for in vain.
@@ -166,7 +166,7 @@ async function lose(
   { leaveOut, onLost }: RestoreOptions,
 ): Promise<void> {
   await leaveOut([...failures.keys()]);
-  for (const [name, reason] of failures) onLost(name, isLost(name, reason));
+  for (const [name, reason] of failures) onLost(name, isLost(name, reason), false);
 }
 
 async function withoutFailures(

@@ -39,10 +39,11 @@ export interface ModelServer {
   readonly failed: Promise<never>;
   /**
    * Makes every instance serve exactly these models, also after a restart; what is removed is unloaded by then.
+   * @param models called once the restart of a process is over, which decides what there is
    * @throws StatusError, ConnectionLost or NothingChanged where one does not load: all is as before then;
    *   REQUEST_TIMEOUT where requests in flight keep a removed one: all others are as asked for
    */
-  serve(models: readonly ServedModel[]): Promise<void>;
+  serve(models: () => readonly ServedModel[]): Promise<void>;
   /** Ends the processes, by SIGKILL after `mostMs` at the latest. Default: after 3 s. */
   stop(mostMs?: number): Promise<void>;
 }

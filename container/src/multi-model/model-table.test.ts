@@ -28,10 +28,15 @@ async function model(name: string): Promise<string> {
 }
 
 /** A table whose model server cannot load models of some names; `lists` is what it was asked to serve. */
-function table(failures: Record<string, Error> = {}, until?: (list: string[]) => Promise<void>) {
+function table(
+  failures: Record<string, Error> = {},
+  until?: (list: string[]) => Promise<void>,
+  restart?: () => Promise<void>,
+) {
   const lists: string[][] = [];
-  const serve = async (models: readonly ServedModel[]) => {
-    const names = models.map(({ name }) => name);
+  const serve = async (models: () => readonly ServedModel[]) => {
+    await restart?.();
+    const names = models().map(({ name }) => name);
     lists.push(names);
     for (const name of names) if (failures[name]) throw failures[name];
     await until?.(names);
@@ -152,6 +157,43 @@ test.each<[string, Error, boolean]>([
   failure = undefined;
   if (isKept) await models.unload('a');
   expect(models.models).toEqual([]);
+});
+
+describe('after a restart of the model server', () => {
+  /** A table that has lost "b"; a late one is there again before the model server takes the next change. */
+  async function tableWithout(isLate: boolean) {
+    let regain = () => {};
+    const made = table({}, undefined, async () => regain());
+    for (const name of ['a', 'b']) await made.models.load(name, await model(name));
+    made.models.lose('b', new ServingError('MODEL_NOT_READY', 'it loads again'), isLate);
+    if (isLate) regain = () => made.models.regain('b');
+    return made;
+  }
+
+  test.each<[string, (models: ModelTable) => Promise<unknown>, string[]]>([
+    ['another is loaded', async (models) => models.load('c', await model('c')), ['a', 'b', 'c']],
+    ['another is unloaded', (models) => models.unload('a'), ['b']],
+    ['the late one is loaded', async (models) => models.load('b', await model('b')), ['a', 'b']],
+  ])('%s: a late model that is there by then is served on', async (_what, change, expected) => {
+    const { models, lists } = await tableWithout(true);
+    await change(models);
+    expect(lists.at(-1)).toEqual(expected);
+    expect(models.get('b').served.name).toBe('b');
+  });
+
+  test('a late model is unloaded in the model server too', async () => {
+    const { models, lists } = await tableWithout(true);
+    await models.unload('b');
+    expect(lists.at(-1)).toEqual(['a']);
+    expect(() => models.get('b')).toThrow('not loaded');
+  });
+
+  test('one that does not load any more is dropped without a change of the model server', async () => {
+    const { models, lists } = await tableWithout(false);
+    await models.unload('b');
+    expect(lists).toEqual([['a'], ['a', 'b']]);
+    expect(() => models.get('b')).toThrow('not loaded');
+  });
 });
 
 test('other models load and unload while requests keep one that is being unloaded, and it is served on', async () => {

@@ -22,20 +22,23 @@ export interface ModelSource {
 /** A model that was loaded before this process or the model server was started again, and is not yet again. */
 interface LostModel {
   readonly url: string;
-  /** What its requests get. */
+  /** Its requests get this. */
   readonly error: unknown;
-  /** Of one that this process has loaded. */
+  /** Set if this process had loaded it. */
   readonly model?: LoadedModel;
+  /** The model server is still loading it. */
+  readonly isLate?: boolean;
 }
 
 /** What the table works with. */
 interface ModelTableOptions extends PrepareOptions {
   /**
-   * Makes the model server serve exactly these, with all others unloaded; or what it served before, where one does not
-   * load.
+   * Makes the model server serve exactly these and unloads all others. If one does not load, it serves the same as before.
+   * @param models called when the change begins: the restart of a process may delay it, and models are lost or regained
+   *   meanwhile
    * @throws StatusError, ConnectionLost, ServingError
    */
-  readonly serve: (models: readonly ServedModel[]) => Promise<void>;
+  readonly serve: (models: () => readonly ServedModel[]) => Promise<void>;
   /** Called when a model is no longer what it was. */
   readonly onChange: (name: string) => void;
   /** Called when a model can be invoked; where it fails, this is logged. */
@@ -88,12 +91,15 @@ export class ModelTable {
     }
   }
 
-  /** The model server no longer has a model: its requests get the error until it is regained, loaded or unloaded. */
-  lose(name: string, error: ServingError): void {
+  /**
+   * The model server no longer has a model: its requests get the error until it is regained, loaded or unloaded.
+   * @param isLate the model server is still loading it
+   */
+  lose(name: string, error: ServingError, isLate: boolean): void {
     const model = this.#models.get(name) ?? this.#lost.get(name)?.model;
     if (!model) return;
     this.#models.delete(name);
-    this.#lost.set(name, { url: model.url, error, model });
+    this.#lost.set(name, { url: model.url, error, model, isLate });
     this.#options.onChange(name);
   }
 
@@ -168,23 +174,34 @@ export class ModelTable {
    */
   unload(name: string): Promise<void> {
     return this.#inTurnOf(name, async () => {
-      if (this.#lost.delete(name)) {
-        this.#options.onChange(name);
-        return;
-      }
-      const model = this.get(name);
-      this.#leaving.set(name, model);
-      this.#models.delete(name);
-      await this.#held.whenFree(name);
-      await this.#change(async () => {
-        this.#leaving.delete(name);
-        await this.#options.serve(this.#served()).catch((error: unknown) => {
-          if (error instanceof NothingChanged) this.#models.set(name, model);
-          throw error;
+      const putBack = this.#take(name);
+      if (putBack) {
+        await this.#held.whenFree(name);
+        await this.#change(async () => {
+          this.#leaving.delete(name);
+          await this.#options
+            .serve(() => this.#served())
+            .catch((error: unknown) => {
+              if (error instanceof NothingChanged) putBack();
+              throw error;
+            });
         });
-      });
+      }
       this.#options.onChange(name);
     });
+  }
+
+  /** Makes a model one that is invoked no more. @returns what undoes it; undefined if the model server has it no more */
+  #take(name: string): (() => void) | undefined {
+    const lost = this.#lost.get(name);
+    if (lost) {
+      this.#lost.delete(name);
+      return lost.isLate ? () => this.#lost.set(name, lost) : undefined;
+    }
+    const model = this.get(name);
+    this.#leaving.set(name, model);
+    this.#models.delete(name);
+    return () => this.#models.set(name, model);
   }
 
   #served(): ServedModel[] {
@@ -195,7 +212,9 @@ export class ModelTable {
   /** Adds a model to what is served, or leaves everything as it was. */
   async #serve(model: ServedModel): Promise<void> {
     try {
-      await this.#options.serve([...this.#served(), model]);
+      // One of this name may have been regained.
+      const others = () => this.#served().filter(({ name }) => name !== model.name);
+      await this.#options.serve(() => [...others(), model]);
     } catch (error) {
       const shortage = shortageOf(error, model.name);
       if (shortage !== undefined) {
