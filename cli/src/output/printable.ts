@@ -14,7 +14,10 @@ export function printableLines(text: string): string {
   return text.replace(CONTROL_IN_LINES, '·');
 }
 
-/** JSON, big integers as texts. JSON.stringify leaves some control characters as they are: they are escaped as well. */
+/**
+ * JSON that every program reads: big integers, NaN and infinities, which it has no numbers for, as texts. JSON.stringify leaves
+ * some control characters as they are: they are escaped as well.
+ */
 export function printableJson(value: unknown, indent?: number): string {
   return JSON.stringify(value, jsonValue, indent).replace(
     CONTROL_IN_LINES,
@@ -23,5 +26,7 @@ export function printableJson(value: unknown, indent?: number): string {
 }
 
 function jsonValue(_key: string, value: unknown): unknown {
-  return typeof value === 'bigint' ? value.toString() : value;
+  const isText =
+    typeof value === 'bigint' || (typeof value === 'number' && !Number.isFinite(value));
+  return isText ? String(value) : value;
 }

@@ -62,9 +62,11 @@ function badCell(
 ): ServingError {
   const shown = cell.length > 40 ? `${cell.slice(0, 37)}...` : cell;
   const what = cell === '' ? 'the cell is empty' : `'${shown}' is not a ${dtype}`;
+  const header =
+    line === 1 ? ' If the first line names the columns, send it as text/csv;header=present.' : '';
   return new ServingError(
     'BAD_INPUT',
-    `line ${line}, column ${column}: ${what}, which input '${input}' takes.`,
+    `line ${line}, column ${column}: ${what}, which input '${input}' takes.${header}`,
   );
 }
 

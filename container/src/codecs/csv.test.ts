@@ -159,6 +159,11 @@ describe('bad requests name line and column', () => {
   test.each([
     ['1,2,3\n4,x,6', 'line 2, column 2', "'x' is not a float32"],
     ['1,2,3\n4,,6', 'line 2, column 2', 'empty'],
+    [
+      'a,b,c\n4,5,6',
+      "line 1, column 1: 'a'",
+      'names the columns, send it as text/csv;header=present',
+    ],
     ['1,2,3\n4,5', 'line 2', '2 columns, expected 3'],
     ['"1",2,3\n4,5', 'line 2', '2 columns, expected 3'],
     ['1,2\n', 'takes instances of [3]', '2 columns'],
@@ -191,10 +196,18 @@ describe('bad requests name line and column', () => {
 
   test('several inputs need a header, whose names must be inputs', async () => {
     const signature = signatureOf({ a: ['float32', [-1]], b: ['float32', [-1]] });
-    expect((await failure('1,2', signature)).message).toContain('header=present');
-    expect((await failure('a,c\n1,2', signature, 'text/csv;header=present')).code).toBe(
-      'UNKNOWN_INPUT',
+    expect(await decode('b, a\n1,2', signature)).toEqual({ a: [2], b: [1] });
+    expect((await failure('a,b\n1,2', signature, 'text/csv; header=absent')).code).toBe(
+      'BAD_INPUT',
     );
+    for (const type of ['text/csv', 'text/csv; header=absent']) {
+      expect((await failure('1,2', signature, type)).message).toMatch(
+        /header=present with this line first: a,b$/,
+      );
+    }
+    const unknown = await failure('a,c\n1,2', signature, 'text/csv;header=present');
+    expect(unknown).toMatchObject({ code: 'UNKNOWN_INPUT' });
+    expect(unknown.message).toMatch(/^the header: .*no input 'c'/);
   });
 
   test('a body that would fill memory is refused', async () => {

@@ -6,27 +6,30 @@ import { ServingError } from '../errors.ts';
 import type { DecodeContext, DecodedRequest, RequestCodec } from './codec.ts';
 import { type CellCollector, cellCollector } from './csv-cells.ts';
 import { readCsv } from './csv-reader.ts';
-import { onlyInput, unknownInput } from './input-error.ts';
+import { onlyInputOf, reading, unknownInput } from './input-error.ts';
 
 const CSV = 'text/csv';
 
 /**
  * The signature decides what a cell is: text for a DT_STRING input, `true`, `false`, 1 or 0 for a bool, else a
  * number (`nan`, `inf`, `-inf` included), with or without space around it. Text keeps its space. One column is a scalar for each instance, several fill the
- * instance's shape. With `; header=present` (RFC 4180) the first line names the columns after inputs, which
- * several inputs need; an input that names several columns takes them in their order.
+ * instance's shape. With `; header=present` (RFC 4180) the first line names the columns after inputs; several inputs need it,
+ * declared or not. An input that names several columns takes them in their order.
  */
 export const csvRequest: RequestCodec = {
   mediaTypes: [CSV],
   async decode(body, context): Promise<DecodedRequest> {
-    let columns = hasHeader(context) ? undefined : unnamedColumns(context);
+    const header = headerOf(context);
+    const only = header === 'present' ? undefined : onlyInputOf(context.signature);
+    let columns = only === undefined ? undefined : unnamedColumns(only, context);
     let width: number | undefined;
     let rows = 0;
     await readCsv(
       body,
       ({ cells, line }) => {
         if (!columns) {
-          columns = namedColumns(cells, context);
+          if (header !== 'present') requireHeader(cells, header, context.signature);
+          columns = reading(() => namedColumns(cells, context), 'the header');
           width = cells.length;
           return;
         }
@@ -55,8 +58,7 @@ interface Columns {
   tensors(rows: number, width: number): TensorMap;
 }
 
-function unnamedColumns({ signature, limits }: DecodeContext): Columns {
-  const name = onlyInput(signature, `${CSV} without header=present`);
+function unnamedColumns(name: string, { signature, limits }: DecodeContext): Columns {
   const collector = collectorFor(name, signature, limits);
   return {
     add(cells, line) {
@@ -71,7 +73,10 @@ function namedColumns(cells: readonly string[], context: DecodeContext): Columns
   const { signature, limits } = context;
   const names = Object.keys(signature.inputs);
   const header = cells.map((cell) => cell.trim());
-  if (names.length === 1 && !header.includes(names[0] as string)) return unnamedColumns(context);
+  const [only, ...others] = names;
+  if (only !== undefined && others.length === 0 && !header.includes(only)) {
+    return unnamedColumns(only, context);
+  }
   const inputs = new Map<string, { collector: CellCollector; at: number[] }>();
   header.forEach((name, at) => {
     const known = inputs.get(name);
@@ -102,8 +107,22 @@ function collectorFor(name: string, signature: Signature, limits: DecodeLimits):
   return cellCollector(name, spec, limits);
 }
 
-function hasHeader({ contentType }: DecodeContext): boolean {
-  return parseMediaType(contentType).parameters.header?.toLowerCase() === 'present';
+/** @throws ServingError BAD_INPUT if a cell of the first line names no input: columns without names cannot be told apart */
+function requireHeader(
+  cells: readonly string[],
+  header: string | undefined,
+  { key, inputs }: Signature,
+): void {
+  if (header !== 'absent' && cells.every((cell) => Object.hasOwn(inputs, cell.trim()))) return;
+  const names = Object.keys(inputs);
+  throw new ServingError(
+    'BAD_INPUT',
+    `the first line of the CSV does not name the inputs, and signature '${key}' has ${names.length}. Send text/csv;header=present with this line first: ${names.join(',')}`,
+  );
+}
+
+function headerOf({ contentType }: DecodeContext): string | undefined {
+  return parseMediaType(contentType).parameters.header?.toLowerCase();
 }
 
 function checkWidth(cells: number, width: number, line: number): void {

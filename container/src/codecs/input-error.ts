@@ -53,15 +53,24 @@ export function unknownOutput(
   );
 }
 
-/**
- * The name of the only input, or of the only one without a default. @throws ServingError BAD_INPUT where there are
- * several or none
- */
-export function onlyInput({ key, inputs }: Signature, mediaType: string): string {
+/** The name of the only input, or of the only one without a default; undefined if there are several or none. */
+export function onlyInputOf({ inputs }: Pick<Signature, 'inputs'>): string | undefined {
+  const [name, ...others] = neededInputs(inputs);
+  return others.length === 0 ? name : undefined;
+}
+
+function neededInputs(inputs: Signature['inputs']): string[] {
   const all = Object.keys(inputs);
-  const needed = all.length === 1 ? all : all.filter((name) => !inputs[name]?.hasDefault);
-  const [name, ...others] = needed;
-  if (name !== undefined && others.length === 0) return name;
+  return all.length === 1 ? all : all.filter((name) => !inputs[name]?.hasDefault);
+}
+
+/** {@link onlyInputOf} @throws ServingError BAD_INPUT where there are several or none */
+export function onlyInput(signature: Signature, mediaType: string): string {
+  const name = onlyInputOf(signature);
+  if (name !== undefined) return name;
+  const { key, inputs } = signature;
+  const all = Object.keys(inputs);
+  const needed = neededInputs(inputs);
   const names = all.join(', ');
   throw new ServingError(
     'BAD_INPUT',

@@ -24,7 +24,7 @@ import { InProcessBackend } from '../backends/in-process.ts';
 import type { Batching, Environment } from '../environment.ts';
 import { ServingError, StartError } from '../errors.ts';
 import { gpuMemoryFraction } from '../model-server/command.ts';
-import { missingGpu } from '../model-server/gpu.ts';
+import { missingGpuTeller } from '../model-server/gpu.ts';
 import { writingIn } from '../models/writing-signatures.ts';
 import { laterFailure } from '../waiting/failure.ts';
 import { ReadyGate } from '../waiting/ready-gate.ts';
@@ -91,6 +91,7 @@ function versionLoader(options: ModelHostOptions, library: LibraryLocation): Loa
       return new JoiningSession(session, batchingOptions({ ...options, writing }), threads);
     };
   };
+  const tellOfGpu = missingGpuTeller(library.directory, (reason) => log.warn(reason));
   return async (name, directory) => {
     const started = performance.now();
     let devices: readonly Device[] = [];
@@ -104,8 +105,7 @@ function versionLoader(options: ModelHostOptions, library: LibraryLocation): Loa
     const ms = Math.round(performance.now() - started);
     const version = directory.version.toString();
     log.info({ model: name, version, ms, devices: devices.map((one) => one.name) }, 'loaded');
-    const missing = missingGpu(library.directory, devices);
-    if (missing) log.warn(missing);
+    tellOfGpu(devices);
     return servable;
   };
 }

@@ -4,7 +4,7 @@ import { availableParallelism, tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { readEnvironment } from '../environment.ts';
 import { modelServerFlags, writeModelServerFiles } from './command.ts';
-import { idleSettings, missingGpu } from './gpu.ts';
+import { idleSettings, missingGpuTeller } from './gpu.ts';
 import { modelServerEndpoints } from './ports.ts';
 import { tensorFlowVariables } from './tensorflow-variables.ts';
 import { unbatchable } from './unbatchable.ts';
@@ -150,16 +150,22 @@ test('float16 without a GPU is said to change nothing', () => {
   expect(idle('bfloat16')).toEqual([]);
 });
 
-test('a library for GPUs that finds none is said, with what to do', () => {
+test('a library for GPUs that finds none is said once, with what to do', () => {
   const folder = mkdtempSync(join(tmpdir(), 'library-'));
   const library = join(folder, 'libtensorflow');
   const cpu = { name: 'CPU:0', type: 'CPU', memoryBytes: 1 };
-  expect(missingGpu(library, [cpu])).toBeUndefined();
+  const told: string[] = [];
+  const tell = missingGpuTeller(library, (reason) => told.push(reason));
+  tell([cpu]);
   mkdirSync(join(folder, 'nvidia'));
-  expect(missingGpu(library, [cpu])).toMatch(
-    /found CPU:0; NVIDIA's driver .*\. Use an instance type/,
-  );
-  expect(missingGpu(library, [cpu, { ...cpu, type: 'GPU' }])).toBeUndefined();
+  tell([cpu, { ...cpu, type: 'GPU' }]);
+  expect(told).toEqual([]);
+  tell([cpu]);
+  // Of another model.
+  tell([cpu]);
+  expect(told).toEqual([
+    expect.stringMatching(/found CPU:0; NVIDIA's driver .*\. Use an instance type/),
+  ]);
   rmSync(folder, { recursive: true });
 });
 

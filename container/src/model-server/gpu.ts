@@ -10,12 +10,26 @@ export function hasGpu(): boolean {
 }
 
 /** What is wrong if the library has NVIDIA's beside it, as in the image for GPUs, and TensorFlow found no GPU. */
-export function missingGpu(library: string, devices: readonly Device[]): string | undefined {
+function missingGpu(library: string, devices: readonly Device[]): string | undefined {
   const isForGpus = existsSync(join(library, '..', 'nvidia'));
   if (!isForGpus || devices.some(({ type }) => type === 'GPU')) return undefined;
   const names = devices.map(({ name }) => name).join(', ');
   const driver = hasGpu() ? "NVIDIA's driver is here" : "NVIDIA's driver is not here";
   return `TensorFlow is built for GPUs and found ${names || 'no device'}; ${driver}. Use an instance type with a GPU and a driver for CUDA 12 (525 or newer), and look at CUDA_VISIBLE_DEVICES.`;
+}
+
+/** Says {@link missingGpu} once: it is the same for every model. */
+export function missingGpuTeller(
+  library: string,
+  say: (reason: string) => void,
+): (devices: readonly Device[]) => void {
+  let isTold = false;
+  return (devices) => {
+    const missing = isTold ? undefined : missingGpu(library, devices);
+    if (missing === undefined) return;
+    isTold = true;
+    say(missing);
+  };
 }
 
 /** Settings that change nothing on this machine, each with the reason. */

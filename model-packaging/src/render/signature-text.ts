@@ -39,6 +39,8 @@ function shapeText(shape: readonly number[] | null): string {
 
 /** The first elements of a default. */
 export function defaultText(values: readonly (number | string | boolean)[]): string {
-  const shown = values.slice(0, 4).map((value) => JSON.stringify(value));
+  const shown = values
+    .slice(0, 4)
+    .map((value) => (typeof value === 'number' ? String(value) : JSON.stringify(value)));
   return shown.join(', ') + (values.length > 4 ? `, ... (${values.length})` : '');
 }
