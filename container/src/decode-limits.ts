@@ -4,6 +4,8 @@
 export interface ImageLimits {
   /** Width times height before any resize. */
   readonly maxImagePixels: number;
+  /** What raises that, if not `SAGEMAKER_TFS_MAX_IMAGE_PIXELS`. */
+  readonly pixelSetting?: string;
   /** Pixels of a side: decoders that go row by row take minutes for one column of 100 million rows. */
   readonly maxImageSide: number;
   /** Chunks of a PNG. */

@@ -20,7 +20,7 @@ export function resolveGeometry(
   const whole = spec.shape ?? [-1, -1, -1, -1];
   const isOne = isOnePicture(whole);
   if ((whole.length !== 3 && whole.length !== 4) || isUnclear(whole, declared)) {
-    const sizes = whole.map((size) => (size < 0 ? '?' : size)).join(', ');
+    const sizes = whole.map((size, at) => (size >= 0 ? size : at === 0 ? 'N' : '?')).join(', ');
     const message = `input '${input}' has shape [${sizes}], which is neither a batch of pictures ([N,H,W,C], [N,C,H,W] or [N,H,W]) nor one picture ([H,W,C]). Write a handler.`;
     problems.push({ field: 'preprocess.input', message });
     return undefined;

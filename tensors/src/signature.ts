@@ -50,7 +50,8 @@ export function acceptsShape({ shape: accepted }: TensorSpec, shape: readonly nu
   return true;
 }
 
-/** Sizes, with a question mark for any: `[?, 28, 28]`. */
-export function openShapeText(shape: readonly number[]): string {
-  return `[${shape.map((size) => (size < 0 ? '?' : size)).join(', ')}]`;
+/** Sizes, where any is taken N for the first and ? for others: `[N, ?, 3]`. */
+export function openShapeText(shape: readonly number[], separator = ', '): string {
+  const sizes = shape.map((size, at) => (size >= 0 ? size : at === 0 ? 'N' : '?'));
+  return `[${sizes.join(separator)}]`;
 }

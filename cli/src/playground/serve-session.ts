@@ -140,7 +140,7 @@ async function startServing(options: SessionOptions): Promise<Serving> {
 }
 
 async function describe(
-  { source, handler }: SessionOptions,
+  { source, handler, environment }: SessionOptions,
   directory: string,
   url: string,
 ): Promise<Behind> {
@@ -148,12 +148,14 @@ async function describe(
   const { findSamples } = await import('./samples.ts');
   const { openApiOfSource } = await import('@sagemaker-tfs/model-packaging');
   const { switchedTensors } = await import('./switched.ts');
+  const { readEnvironment } = await import('@sagemaker-tfs/container/environment');
+  const { decode } = readEnvironment({ ...process.env, ...environment }).environment.limits;
   const samples = await findSamples(source, handler);
   return {
     url,
     samples,
     description: await describePlayground(directory, source, samples),
     openApi: () => openApiOfSource(directory, { url: '/' }),
-    switchedTensors: (picture) => switchedTensors(directory, picture),
+    switchedTensors: (picture) => switchedTensors(directory, picture, decode),
   };
 }

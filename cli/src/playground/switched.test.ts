@@ -2,6 +2,7 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { DEFAULT_DECODE_LIMITS } from '@sagemaker-tfs/container/images';
 import { layOut } from '@sagemaker-tfs/model-packaging';
 import { decodeNpz, toNumbers } from '@sagemaker-tfs/tensors';
 import sharp from 'sharp';
@@ -10,6 +11,7 @@ import { switchedTensors } from './switched.ts';
 
 let directory: string;
 let picture: Buffer;
+let limits = DEFAULT_DECODE_LIMITS;
 
 beforeAll(async () => {
   directory = mkdtempSync(join(tmpdir(), 'switched-'));
@@ -21,7 +23,8 @@ beforeAll(async () => {
 afterAll(() => rmSync(directory, { recursive: true, force: true }));
 
 async function tensor(switched: string, signature = 'serving_default') {
-  const made = await switchedTensors(directory, { model: '', signature, switched, picture });
+  const asked = { model: '', signature, switched, picture };
+  const made = await switchedTensors(directory, asked, limits);
   if (!Buffer.isBuffer(made)) return made;
   const [found] = Object.values(decodeNpz(made, { maxBytes: 1e6 }));
   if (found === undefined || found.dtype === 'string') throw new Error('no numbers');
@@ -44,6 +47,15 @@ test.each([
   ['', 'BAD_INPUT'],
 ])('%s is refused', async (switched, code) => {
   expect(await tensor(switched)).toMatchObject({ code });
+});
+
+test("the runtime's limits hold here too", async () => {
+  limits = { ...DEFAULT_DECODE_LIMITS, maxImagePixels: 7 };
+  expect(await tensor('{}')).toMatchObject({
+    code: 'REQUEST_TOO_LARGE',
+    message: expect.stringContaining('SAGEMAKER_TFS_MAX_IMAGE_PIXELS'),
+  });
+  limits = DEFAULT_DECODE_LIMITS;
 });
 
 test('an unknown signature, and what is no picture, are refused', async () => {

@@ -2,6 +2,8 @@
  * Pictures as the model would see them with another declaration than the package's: the page switches it for a request.
  * Only `serve` offers that. The runtime, and so the image, takes declarations from the archive alone.
  */
+
+import type { DecodeLimits } from '@sagemaker-tfs/container/images';
 import {
   type Manifest,
   ManifestError,
@@ -54,10 +56,12 @@ export interface Refusal {
 /**
  * The tensors as npz, or the refusal of a declaration that does not fit or of a picture that cannot be decoded.
  * @param directory where the model is laid out
+ * @param given the runtime's own limits
  */
 export async function switchedTensors(
   directory: string,
   { model, signature: key, switched, picture }: SwitchedPicture,
+  given: DecodeLimits,
 ): Promise<Buffer | Refusal> {
   const { preprocess } = (await readManifest(directory)) ?? {};
   const signature = await findSignature(directory, model, key);
@@ -65,10 +69,8 @@ export async function switchedTensors(
     return { code: 'UNKNOWN_SIGNATURE', message: `there is no signature '${key}'.` };
   }
   // Loaded only now: native codecs.
-  const { DEFAULT_DECODE_LIMITS, imagesToTensors } = await import(
-    '@sagemaker-tfs/container/images'
-  );
-  const limits = { ...DEFAULT_DECODE_LIMITS, maxDecodedBytes: MAX_TENSOR_BYTES };
+  const { imagesToTensors } = await import('@sagemaker-tfs/container/images');
+  const limits = { ...given, maxDecodedBytes: Math.min(given.maxDecodedBytes, MAX_TENSOR_BYTES) };
   try {
     const declared = withSwitched(preprocess, switched);
     resolvePreprocess(declared, signature);

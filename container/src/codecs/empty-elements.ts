@@ -19,7 +19,7 @@ export function checkEmptyInput(name: string, { shape }: Tensor, most = DEFAULT_
   );
 }
 
-/** The tensor with the signature's sizes below its empty lists, where JSON has none: `[[], []]` for `[?, ?, 2]` is [2, 0, 2]. */
+/** The tensor with the signature's sizes below its empty lists, where JSON has none: `[[], []]` for `[N, ?, 2]` is [2, 0, 2]. */
 export function filledBelow(tensor: Tensor, accepted: readonly number[] | undefined): Tensor {
   const { shape } = tensor;
   if (shape.at(-1) !== 0 || !accepted || shape.length >= accepted.length) return tensor;

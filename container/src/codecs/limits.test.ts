@@ -80,7 +80,7 @@ const ofSide = async (format: keyof typeof images, lossless = false): Promise<Ca
 
 const JSON_TYPE = 'application/json';
 const CASES: Record<
-  Exclude<keyof DecodeLimits, 'maxImageSeconds' | 'parquet'>,
+  Exclude<keyof DecodeLimits, 'maxImageSeconds' | 'parquet' | 'pixelSetting'>,
   readonly (() => Case | Promise<Case>)[]
 > = {
   maxDecodedBytes: [

@@ -162,9 +162,9 @@ describe('npy requests', () => {
       'a rank',
       tensorFromNested('float32', [[[1, 2]]]),
       matrix,
-      'takes [?, 2], got float32 [1, 1, 2]',
+      'takes [N, 2], got float32 [1, 1, 2]',
     ],
-    ['a size', tensorFromNested('float32', [[1, 2, 3]]), matrix, 'takes [?, 2]'],
+    ['a size', tensorFromNested('float32', [[1, 2, 3]]), matrix, 'takes [N, 2]'],
     [
       'a value',
       tensorFromNested('int64', [2n ** 31n]),

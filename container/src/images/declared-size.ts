@@ -15,10 +15,13 @@ export function checkSides(size: Size | undefined, { maxImageSide }: ImageLimits
 }
 
 /** The error for more pixels than `maxImagePixels`. */
-export function tooManyPixels(width: number, height: number, limit: number): ServingError {
+export function tooManyPixels(
+  { width, height }: Size,
+  { maxImagePixels, pixelSetting = 'SAGEMAKER_TFS_MAX_IMAGE_PIXELS' }: ImageLimits,
+): ServingError {
   return new ServingError(
     'REQUEST_TOO_LARGE',
-    `the image is ${width} x ${height} = ${width * height} pixels. At most ${limit} are decoded. Send a smaller one or raise the limit.`,
+    `the image is ${width} x ${height} = ${width * height} pixels. At most ${maxImagePixels} are decoded (${pixelSetting}). Send a smaller one, or raise that limit.`,
   );
 }
 

@@ -102,7 +102,7 @@ function notAnImage(bytes: Uint8Array): ServingError {
 function checkJpeg(bytes: Uint8Array, header: JpegHeader | undefined, limits: ImageLimits): void {
   const { maxImagePixels, maxJpegScans } = limits;
   if (header && header.width * header.height > maxImagePixels) {
-    throw tooManyPixels(header.width, header.height, maxImagePixels);
+    throw tooManyPixels(header, limits);
   }
   checkSides(header, limits);
   if (header && !header.severalScans) return;

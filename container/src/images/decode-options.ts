@@ -36,7 +36,9 @@ export interface DecodeImageOptions {
 
 /** What may be decoded: the options' own limits, or the runtime's. */
 export function limitsOf({ limits = imageLimits(), maxPixels }: DecodeImageOptions): ImageLimits {
-  return maxPixels === undefined ? limits : { ...limits, maxImagePixels: maxPixels };
+  return maxPixels === undefined
+    ? limits
+    : { ...limits, maxImagePixels: maxPixels, pixelSetting: 'maxPixels' };
 }
 
 /**

@@ -70,17 +70,17 @@ export async function decodeWithSharp(
 async function sharpError(
   error: unknown,
   bytes: Uint8Array,
-  { maxImagePixels, maxImageSeconds }: ImageLimits,
+  limits: ImageLimits,
 ): Promise<ServingError> {
   const text = error instanceof Error ? error.message : String(error);
   if (/pixel limit/.test(text)) {
     const size = await sharp(bytes, { limitInputPixels: false })
       .metadata()
       .catch(() => undefined);
-    if (size) return tooManyPixels(size.width, size.height, maxImagePixels);
+    if (size) return tooManyPixels(size, limits);
   }
   if (text.startsWith('timeout')) {
-    const message = `the image takes more than ${maxImageSeconds} s to decode (SAGEMAKER_TFS_MAX_IMAGE_SECONDS). Send a smaller one.`;
+    const message = `the image takes more than ${limits.maxImageSeconds} s to decode (SAGEMAKER_TFS_MAX_IMAGE_SECONDS). Send a smaller one.`;
     return new ServingError('BAD_IMAGE', message, { cause: error });
   }
   return new ServingError(

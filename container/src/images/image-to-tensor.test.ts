@@ -243,7 +243,10 @@ describe('bad input', () => {
         preprocess,
         limits: { ...DEFAULT_DECODE_LIMITS, maxDecodedBytes: 1e6, maxImagePixels: 1e8 },
       }),
-    ).rejects.toMatchObject({ status: 413 });
+    ).rejects.toMatchObject({
+      status: 413,
+      message: expect.stringContaining('(SAGEMAKER_TFS_MAX_DECODED_BYTES)'),
+    });
   });
 
   test('nothing is decoded for a client that has gone', async () => {

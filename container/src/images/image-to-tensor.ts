@@ -14,13 +14,14 @@ import {
   stringTensor,
   type TensorMap,
 } from '@sagemaker-tfs/tensors';
+import type { DecodeLimits } from '../decode-limits.ts';
 import { ServingError } from '../errors.ts';
 import { instanceShape } from '../models/instance-shape.ts';
 import type { ImageElements, ImageTask } from './image-task.ts';
 import { runImageBatch, runImageTasks } from './image-tasks.ts';
 import type { PictureContext } from './picture-context.ts';
 
-export { DEFAULT_DECODE_LIMITS } from '../decode-limits.ts';
+export { DEFAULT_DECODE_LIMITS, type DecodeLimits } from '../decode-limits.ts';
 
 const NONE = {};
 /** Decided once for each signature and declaration, since deciding costs more than a small picture's copy. */
@@ -134,12 +135,7 @@ async function decodeRows(
   const { width, height } = input;
   const tasks = images.map((bytes): ImageTask => ({ bytes, input, limits }));
   if (width === undefined || height === undefined) {
-    return decodeOwnSizes(
-      tasks,
-      Math.min(limits.maxDecodedBytes, limits.maxOpenSizeBytes),
-      name,
-      signal,
-    );
+    return decodeOwnSizes(tasks, limits, name, signal);
   }
   const rowBytes = width * height * bytesPerPixel(input);
   checkTotal(rowBytes * images.length, limits.maxDecodedBytes);
@@ -150,15 +146,20 @@ async function decodeRows(
 /** The model takes any size: the first picture's, which the others of the batch must share. */
 async function decodeOwnSizes(
   tasks: readonly ImageTask[],
-  maxBytes: number,
+  { maxDecodedBytes, maxOpenSizeBytes }: DecodeLimits,
   name: (index: number) => string,
   signal: AbortSignalLike | undefined,
 ): Promise<ImageElements> {
+  const maxBytes = Math.min(maxDecodedBytes, maxOpenSizeBytes);
+  const pixelSetting =
+    maxOpenSizeBytes < maxDecodedBytes
+      ? 'a quarter of SAGEMAKER_TFS_MAX_HELD_BYTES'
+      : 'SAGEMAKER_TFS_MAX_DECODED_BYTES';
   const bounded = tasks.map((task): ImageTask => {
     const { input, limits } = task;
     const room = Math.floor(maxBytes / bytesPerPixel(input));
-    const maxImagePixels = Math.min(limits.maxImagePixels, room);
-    return { ...task, limits: { ...limits, maxImagePixels } };
+    if (room >= limits.maxImagePixels) return task;
+    return { ...task, limits: { ...limits, maxImagePixels: room, pixelSetting } };
   });
   const firsts = await runImageTasks(bounded.slice(0, 1), { name, signal });
   const first = firsts[0] as ImageElements;

@@ -32,7 +32,7 @@ interface CheckedCall {
  * Checks names, number, dtypes, ranks, fixed sizes and emptiness of a call's inputs, and that each tensor has the
  * bytes that its shape says. An input of unknown rank takes any shape. The first dimension is the batch: some input
  * has rows (the values of ragged rows may be none), unless the signature itself says 0; other open dimensions may be
- * empty. Sizes of 1 at the end may be left out: `[1.0, 2.0]` for `[?, 1]`, as in TensorFlow Serving's own first example.
+ * empty. Sizes of 1 at the end may be left out: `[1.0, 2.0]` for `[N, 1]`, as in TensorFlow Serving's own first example.
  * @param maxEmpty what the other sizes of an empty input may multiply to
  * @throws ServingError UNKNOWN_INPUT, or BAD_INPUT that says what the input takes and what it got
  */
@@ -89,8 +89,8 @@ function withLastOnes(tensor: Tensor, accepted: readonly number[] | undefined): 
 }
 
 /**
- * The outputs of a call whose inputs left out sizes of 1 at their end: what the signature has as `[?, 1]` comes back
- * as `[?]`, as TensorFlow computes it for most graphs where it is asked so.
+ * The outputs of a call whose inputs left out sizes of 1 at their end: what the signature has as `[N, 1]` comes back
+ * as `[N]`, as TensorFlow computes it for most graphs where it is asked so.
  */
 export function withoutLastOnes(outputs: TensorMap, signature: Signature): TensorMap {
   const entries = Object.entries(outputs).map(([name, tensor]) => {
@@ -146,7 +146,7 @@ function checkElements(name: string, tensor: Tensor): void {
   }
 }
 
-/** What a signature takes: `float32 [?, 28, 28]`. */
+/** What a signature takes: `float32 [N, 28, 28]`. */
 function specified(spec: TensorSpec): string {
   const { dtype, shape } = spec;
   const sizes = shape ? openShapeText(shape) : 'of any shape';

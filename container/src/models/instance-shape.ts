@@ -30,7 +30,8 @@ export function instanceShape(
   const instance = shape.slice(1);
   const open = instance.filter((size) => size < 0).length;
   const known = instance.reduce((product, size) => (size < 0 ? product : product * size), 1);
-  const sizes = openShapeText(instance);
+  // N is the first size of the whole.
+  const sizes = openShapeText(instance).replace('N', '?');
   if (open > 1) throw misfit(`instances of ${sizes}, whose sizes flat values cannot tell`);
   const rest = width / known;
   const isFitting = open === 1 ? Number.isInteger(rest) : rest === 1;

@@ -1,5 +1,5 @@
 /** A signature in a few lines. */
-import { DEFAULT_SIGNATURE, METHOD_NAMES } from '@sagemaker-tfs/tensors';
+import { DEFAULT_SIGNATURE, METHOD_NAMES, openShapeText } from '@sagemaker-tfs/tensors';
 import type { SignatureReport, TensorReport } from '../inspect/report.ts';
 
 /** Columns of a name before its dtype. */
@@ -27,14 +27,10 @@ export function signatureText(key: string, signature: SignatureReport, count: nu
   return [`  ${key}${isPredict ? '' : ` (${method || 'no method name'})`}`, ...lines];
 }
 
+/** `float32 [N,28,28,1]`; `[...]` for an unknown rank. */
 function tensorText({ dtype, shape, default: value }: TensorReport): string {
-  return `${dtype} ${shapeText(shape)}${value ? ` = ${defaultText(value)}` : ''}`;
-}
-
-/** `[N,28,28,1]`: N for the first size where any is taken, ? for others; `[...]` for an unknown rank. */
-function shapeText(shape: readonly number[] | null): string {
-  if (!shape) return '[...]';
-  return `[${shape.map((size, at) => (size >= 0 ? size : at === 0 ? 'N' : '?')).join(',')}]`;
+  const sizes = shape ? openShapeText(shape, ',') : '[...]';
+  return `${dtype} ${sizes}${value ? ` = ${defaultText(value)}` : ''}`;
 }
 
 /** The first elements of a default. */
