@@ -3,25 +3,34 @@ import { DEFAULT_SIGNATURE } from '@sagemaker-tfs/tensors';
 import { useEffect, useRef, useState } from 'preact/hooks';
 import { AnswerView } from './answer/answer-view.tsx';
 import type { PictureInput, PlaygroundDescription } from './description.ts';
-import { History } from './history.tsx';
+import { type Asked, History } from './history.tsx';
 import { Latency } from './latency.tsx';
 import { acceptOf, attributesOf, type Choices, firstChoices, Options } from './options.tsx';
 import type { Payload } from './payload.ts';
 import { ask, type Outcome, type PageRequest } from './request/ask.ts';
-import { type Switched, withSwitched } from './request/switched.ts';
+import type { Source } from './request/source.ts';
+import { type Switched, switchedOf, withSwitched, wrongNumbers } from './request/switched.ts';
 import { SendView } from './send-view.tsx';
 import { SignatureView } from './signature-view.tsx';
 import { Snippets } from './snippets-view.tsx';
 
 /** Outcomes that the history keeps. */
 const KEPT = 20;
+const NOTHING_SENT = 'Send something: the answer appears here.';
 
 /** Everything on the page. */
 export function App({ description }: { readonly description: PlaygroundDescription }) {
   const [choices, setChoices] = useState<Choices>(() => firstChoices(description));
-  const [outcomes, setOutcomes] = useState<readonly Outcome[]>([]);
-  const [shown, setShown] = useState<Outcome>();
+  const [outcomes, setOutcomes] = useState<readonly Asked[]>([]);
+  const [shown, setShown] = useState<Asked>();
+  const [notice, setNotice] = useState(NOTHING_SENT);
   const [busy, setBusy] = useState(false);
+  /** What the inputs begin with when another is opened. */
+  const [source, setSource] = useState<Source>();
+  /** How often an earlier one was opened: its input takes the place of what is there. */
+  const [opened, setOpened] = useState(0);
+  /** Counts what was asked for: only the newest is shown, beside its own input. */
+  const newest = useRef(0);
   const model = description.models.find(({ name }) => name === choices.model);
   const signature = model?.signatures[choices.signature];
   useEffect(() => {
@@ -30,14 +39,24 @@ export function App({ description }: { readonly description: PlaygroundDescripti
   // On a phone the answer comes below what was tapped.
   const answer = useRef<HTMLElement>(null);
   useEffect(() => {
-    const top = answer.current?.getBoundingClientRect().top ?? 0;
-    if (shown && top > innerHeight * 0.7) answer.current?.scrollIntoView();
-  }, [shown]);
+    const { top = 0, bottom = 0 } = answer.current?.getBoundingClientRect() ?? {};
+    const isSeen = top < innerHeight * 0.7 && bottom > 0;
+    if ((shown || notice !== NOTHING_SENT) && !isSeen) answer.current?.scrollIntoView();
+  }, [shown, notice]);
 
+  const showNothing = (why: string) => {
+    setShown(undefined);
+    setNotice(why);
+    setBusy(false);
+  };
   const send = async (payload: Payload) => {
-    if (busy) return;
+    newest.current += 1;
+    const own = newest.current;
+    setSource(payload.source);
+    const wrong = payload.picture ? wrongNumbers(choices.switched) : [];
+    if (wrong.length > 0) return showNothing(`Not sent. Mend in Options: ${wrong.join(', ')}.`);
     setBusy(true);
-    const { switched } = choices;
+    const switched = switchedOf(choices.switched);
     const isSwitched = payload.picture !== undefined && Object.keys(switched).length > 0;
     const request: PageRequest = {
       ...payload,
@@ -45,12 +64,30 @@ export function App({ description }: { readonly description: PlaygroundDescripti
       attributes: attributesOf(choices, description),
       ...(isSwitched && signature?.picture && { frame: frameOf(signature.picture, switched) }),
     };
-    const outcome = await (isSwitched
+    const answered = await (isSwitched
       ? ask(request, (given) => withSwitched(given, choices.model, choices.signature, switched))
       : ask(request));
+    const outcome = { ...answered, choices };
     setOutcomes((before) => [outcome, ...before].slice(0, KEPT));
+    if (newest.current !== own) return;
     setShown(outcome);
     setBusy(false);
+  };
+  const open = (outcome: Asked) => {
+    newest.current += 1;
+    setOpened(newest.current);
+    setChoices(outcome.choices);
+    setSource(outcome.request.source);
+    setShown(outcome);
+    setBusy(false);
+  };
+  const choose = (next: Choices) => {
+    setChoices(next);
+    if (next.model === choices.model && next.signature === choices.signature) return;
+    // Another form: the answer that is shown is none to it.
+    newest.current += 1;
+    showNothing(NOTHING_SENT);
+    if (source?.tab !== 'File') setSource(undefined);
   };
 
   return (
@@ -66,19 +103,20 @@ export function App({ description }: { readonly description: PlaygroundDescripti
         <div class="column">
           <section class="card" aria-label="Request">
             <SendView
-              key={`${choices.model} ${choices.signature}`}
+              key={`${choices.model} ${choices.signature} ${opened}`}
               description={description}
               signature={signature}
               signatureKey={choices.signature}
               busy={busy}
+              source={source}
               refused={shown?.error && { title: shown.request.title, message: shown.error.message }}
               onSend={send}
-              onNotSent={() => setShown(undefined)}
+              onNotSent={() => showNothing(NOTHING_SENT)}
             />
           </section>
           <section class="card about" aria-label="Model">
             <SignatureView signature={signature} />
-            <Options description={description} choices={choices} onChange={setChoices} />
+            <Options description={description} choices={choices} onChange={choose} />
           </section>
         </div>
         <div class="column">
@@ -89,7 +127,7 @@ export function App({ description }: { readonly description: PlaygroundDescripti
             aria-live="polite"
             aria-busy={busy}
           >
-            <h2>Answer</h2>
+            <h2>Answer{busy ? <span class="quiet late"> is awaited …</span> : null}</h2>
             {shown ? (
               <AnswerView
                 key={shown.id}
@@ -98,7 +136,7 @@ export function App({ description }: { readonly description: PlaygroundDescripti
                 description={description}
               />
             ) : (
-              <p class="quiet">Send something: the answer appears here.</p>
+              <p class="quiet">{notice}</p>
             )}
           </section>
           {shown ? (
@@ -109,7 +147,7 @@ export function App({ description }: { readonly description: PlaygroundDescripti
           ) : null}
           {outcomes.length > 1 ? (
             <section class="card" aria-label="History">
-              <History outcomes={outcomes} shown={shown} onShow={setShown} />
+              <History outcomes={outcomes} shown={shown} onShow={open} />
             </section>
           ) : null}
         </div>

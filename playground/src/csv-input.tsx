@@ -12,10 +12,11 @@ interface Props extends InputProps {
 }
 
 /** The text field. */
-export function CsvInput({ signature, refused, busy, onSend, onNotSent }: Props) {
+export function CsvInput({ signature, source, refused, busy, onSend, onNotSent }: Props) {
   const names = Object.keys(signature?.inputs ?? {});
-  const [text, setText] = useState('');
-  const [header, setHeader] = useState(names.length > 1);
+  const sent = source?.tab === 'CSV' ? source : undefined;
+  const [text, setText] = useState(sent?.text ?? '');
+  const [header, setHeader] = useState(sent?.header ?? names.length > 1);
   const [isMissing, setMissing] = useState(false);
   const submit = (event: Event) => {
     event.preventDefault();
@@ -23,7 +24,9 @@ export function CsvInput({ signature, refused, busy, onSend, onNotSent }: Props)
     setMissing(rows.length === 0);
     if (rows.length === 0) return onNotSent();
     const contentType = header ? 'text/csv; header=present' : 'text/csv';
-    onSend({ body: new TextEncoder().encode(text), contentType, title: TITLE, table: rows });
+    const body = new TextEncoder().encode(text);
+    const from = { tab: 'CSV', text, header } as const;
+    onSend({ body, contentType, title: TITLE, table: rows, source: from });
   };
   return (
     <form onSubmit={submit}>

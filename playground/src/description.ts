@@ -76,8 +76,8 @@ export interface PlaygroundDescription {
   readonly hasHandler: boolean;
   /** True where answers are made by a declared `postprocess`. */
   readonly hasPostprocess: boolean;
-  /** True where that makes boxes, which are then in the picture's own coordinates. */
-  readonly hasBoxes: boolean;
+  /** The lowest score of the boxes that it makes, in the picture's own coordinates; null where it makes none. */
+  readonly minScore: number | null;
   /** Name of each class by its index; empty where the package declares none. */
   readonly labels: readonly string[];
   readonly samples: readonly SampleDescription[];

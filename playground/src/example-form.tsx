@@ -2,7 +2,8 @@
 import { useState } from 'preact/hooks';
 import type { ExampleInput } from './description.ts';
 import { Field, Named, problemNamed, SendButton } from './field.tsx';
-import { type InputProps, messageFor } from './payload.ts';
+import { type InputProps, messageFor, textsOf } from './payload.ts';
+import type { Texts } from './request/source.ts';
 
 const TITLE = 'example.json';
 
@@ -13,10 +14,11 @@ interface Props extends InputProps {
 }
 
 /** The form; an empty field leaves its feature out, and features that the answer names are marked. */
-export function ExampleForm({ examples, signature, refused, busy, onSend, onNotSent }: Props) {
+export function ExampleForm(props: Props) {
+  const { examples, signature, source, refused, busy, onSend, onNotSent } = props;
   const features = Object.entries(examples.features);
-  const [values, setValues] = useState<Readonly<Record<string, string>>>({});
-  const [problems, setProblems] = useState<Readonly<Record<string, string>>>({});
+  const [values, setValues] = useState<Texts>(() => textsOf(source));
+  const [problems, setProblems] = useState<Texts>({});
   const answered = messageFor(refused, TITLE);
   const submit = (event: Event) => {
     event.preventDefault();
@@ -32,7 +34,12 @@ export function ExampleForm({ examples, signature, refused, busy, onSend, onNotS
     if (Object.keys(found).length > 0) return onNotSent();
     const text = `{"signature_name": ${JSON.stringify(signature)}, "examples": [{${parts.join(', ')}}]}`;
     const body = new TextEncoder().encode(text);
-    onSend({ body, contentType: 'application/json', title: TITLE });
+    onSend({
+      body,
+      contentType: 'application/json',
+      title: TITLE,
+      source: { tab: 'Tensors', texts: values },
+    });
   };
   return (
     <form onSubmit={submit}>

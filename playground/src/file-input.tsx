@@ -6,7 +6,11 @@ import { Camera, hasCamera } from './camera.tsx';
 import type { PictureInput, SampleDescription } from './description.ts';
 import { listening } from './listening.ts';
 import { type InputProps, messageFor } from './payload.ts';
-import { csvTypeOf } from './request/csv-table.ts';
+import { Picture, Preview } from './picture.tsx';
+import { cellsOf, csvTypeOf } from './request/csv-table.ts';
+import type { Chosen } from './request/source.ts';
+
+const PICTURE = 'application/x-image';
 
 interface Props extends InputProps {
   readonly samples: readonly SampleDescription[];
@@ -15,46 +19,48 @@ interface Props extends InputProps {
   readonly takesPictures: boolean;
   /** Undefined if no picture can be sent. */
   readonly picture: PictureInput | undefined;
-  /** A file that was dropped on the page and is not taken yet. */
-  readonly dropped: File | undefined;
+  /** Files that were dropped on the page and are not taken yet. */
+  readonly dropped: readonly File[];
   readonly onTaken: () => void;
-}
-
-/** A file that can be sent. */
-interface Chosen {
-  readonly name: string;
-  readonly blob: Blob;
-  readonly contentType: string;
 }
 
 /** The drop zone, the samples and the preview. A file is sent as soon as it is there. */
 export function FileInput(props: Props) {
-  const { samples, inputs, takesPictures, picture, dropped, onTaken, refused, busy, onSend } =
-    props;
-  const [chosen, setChosen] = useState<Chosen>();
+  const { samples, inputs, takesPictures, picture, dropped, onTaken } = props;
+  const { source, refused, busy, onSend } = props;
+  const [chosen, setChosen] = useState(source?.tab === 'File' ? source.chosen : undefined);
+  const [note, setNote] = useState('');
+  const newest = useRef<Chosen>(undefined);
   const [over, setOver] = useState(false);
   const [looking, setLooking] = useState(false);
   const file = useRef<HTMLInputElement>(null);
   const camera = useRef<HTMLInputElement>(null);
   const send = async (next: Chosen) => {
     setChosen(next);
+    newest.current = next;
     const { name, blob } = next;
     const body = new Uint8Array(await blob.arrayBuffer());
-    const contentType =
-      next.contentType === 'text/csv' ? csvTypeOf(body, inputs) : next.contentType;
-    const picture = contentType === 'application/x-image' ? blob : undefined;
-    onSend({ body, contentType, title: name, picture });
-  };
-  const take = (first: File | undefined) => {
-    if (first) {
-      const name = first.name || 'pasted picture';
-      // Anything unknown goes as a picture: if it is none, the runtime says so.
-      send({ name, blob: first, contentType: mediaTypeOf(name) ?? 'application/x-image' });
+    // Another was chosen while this one was read.
+    if (newest.current !== next) return;
+    const common = { body, title: name, source: { tab: 'File', chosen: next } } as const;
+    if (next.contentType === 'text/csv') {
+      const table = cellsOf(new TextDecoder().decode(body));
+      return onSend({ ...common, contentType: csvTypeOf(body, inputs), table });
     }
+    const { contentType } = next;
+    onSend({ ...common, contentType, ...(contentType === PICTURE && { picture: blob }) });
+  };
+  const take = (files: Iterable<File> | null | undefined) => {
+    const [first, ...others] = files ?? [];
+    if (!first) return;
+    const name = first.name || 'pasted picture';
+    setNote(others.length > 0 ? `One of ${others.length + 1} files is sent: ${name}` : '');
+    // Anything unknown goes as a picture: if it is none, the runtime says so.
+    send({ name, blob: first, contentType: mediaTypeOf(name) ?? PICTURE });
   };
   const isRefused = chosen !== undefined && messageFor(refused, chosen.name) !== undefined;
   useEffect(() => {
-    const onPaste = (event: ClipboardEvent) => take(event.clipboardData?.files[0]);
+    const onPaste = (event: ClipboardEvent) => take(event.clipboardData?.files);
     const leave = () => setOver(false);
     return listening({
       paste: onPaste,
@@ -64,12 +70,13 @@ export function FileInput(props: Props) {
     });
   });
   useEffect(() => {
-    if (!dropped) return;
+    if (dropped.length === 0) return;
     onTaken();
     take(dropped);
   }, [dropped]);
   const trySample = async ({ name, path, mediaType }: SampleDescription) => {
     const response = await fetch(path);
+    setNote('');
     if (response.ok) send({ name, blob: await response.blob(), contentType: mediaType });
   };
   return (
@@ -79,13 +86,20 @@ export function FileInput(props: Props) {
           <Camera
             onTake={(blob) => {
               setLooking(false);
-              send({ name: 'camera.jpg', blob, contentType: 'application/x-image' });
+              send({ name: 'camera.jpg', blob, contentType: PICTURE });
             }}
             onClose={() => setLooking(false)}
           />
         ) : null}
-        {chosen?.contentType === 'application/x-image' && !looking ? <Preview {...chosen} /> : null}
+        {chosen?.contentType === PICTURE && !looking ? (
+          <Preview
+            blob={chosen.blob}
+            alt={chosen.name}
+            instead={<p class="quiet">This browser cannot show the file; it is sent as it is.</p>}
+          />
+        ) : null}
         {isRefused ? <p class="problem">the answer refuses this file</p> : null}
+        <p role="status">{note}</p>
         <p>
           {chosen ? chosen.name : `Drop or paste ${takesPictures ? 'a picture' : 'a file'} here`}
         </p>
@@ -113,7 +127,7 @@ export function FileInput(props: Props) {
           type="file"
           hidden
           aria-label="File to send"
-          onChange={(event) => take(event.currentTarget.files?.[0])}
+          onChange={(event) => take(event.currentTarget.files)}
         />
         <input
           ref={camera}
@@ -122,7 +136,7 @@ export function FileInput(props: Props) {
           capture="environment"
           hidden
           aria-label="Picture from the camera"
-          onChange={(event) => take(event.currentTarget.files?.[0])}
+          onChange={(event) => take(event.currentTarget.files)}
         />
       </div>
       {picture?.pixels && !picture.declared ? (
@@ -136,8 +150,8 @@ export function FileInput(props: Props) {
           {samples.map((sample) => (
             <li key={sample.path}>
               <button type="button" title={sample.name} onClick={() => trySample(sample)}>
-                {sample.mediaType === 'application/x-image' ? (
-                  <img src={sample.path} alt={`sample ${sample.name}`} />
+                {sample.mediaType === PICTURE ? (
+                  <Picture src={sample.path} alt={`sample ${sample.name}`} instead={sample.name} />
                 ) : (
                   sample.name
                 )}
@@ -148,15 +162,4 @@ export function FileInput(props: Props) {
       ) : null}
     </>
   );
-}
-
-/** The picture itself, as its address stays valid while it is seen. */
-export function Preview({ blob, name }: { readonly blob: Blob; readonly name: string }) {
-  const [url, setUrl] = useState('');
-  useEffect(() => {
-    const made = URL.createObjectURL(blob);
-    setUrl(made);
-    return () => URL.revokeObjectURL(made);
-  }, [blob]);
-  return url ? <img class="preview" src={url} alt={name} /> : null;
 }

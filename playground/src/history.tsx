@@ -1,14 +1,20 @@
 /** What was asked before; nothing of it leaves the page. */
-import { Preview } from './file-input.tsx';
+import type { Choices } from './options.tsx';
+import { Preview } from './picture.tsx';
 import type { Outcome } from './request/ask.ts';
 
-interface Props {
-  readonly outcomes: readonly Outcome[];
-  readonly shown: Outcome | undefined;
-  readonly onShow: (outcome: Outcome) => void;
+/** An outcome with the options that it was asked with. */
+export interface Asked extends Outcome {
+  readonly choices: Choices;
 }
 
-/** The newest first; a click shows its answer again. */
+interface Props {
+  readonly outcomes: readonly Asked[];
+  readonly shown: Asked | undefined;
+  readonly onShow: (outcome: Asked) => void;
+}
+
+/** The newest first; a click shows its input and its answer again. */
 export function History({ outcomes, shown, onShow }: Props) {
   return (
     <>
@@ -19,7 +25,7 @@ export function History({ outcomes, shown, onShow }: Props) {
           return (
             <li key={id}>
               <button type="button" aria-pressed={id === shown?.id} onClick={() => onShow(outcome)}>
-                {request.picture ? <Preview blob={request.picture} name="" /> : null}
+                {request.picture ? <Preview blob={request.picture} alt="" instead="" /> : null}
                 <span class="name">{request.title}</span>
                 <span class={error ? 'warn' : 'quiet'}>{error?.code ?? answer?.status}</span>
                 <span class="quiet">{milliseconds.toFixed(0)} ms</span>

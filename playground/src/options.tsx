@@ -3,7 +3,15 @@
 import type { RequestAttributes } from '@sagemaker-tfs/client';
 import { DEFAULT_SIGNATURE } from '@sagemaker-tfs/tensors';
 import type { Declaration, PlaygroundDescription } from './description.ts';
-import { declarationText, numbersOf, type Switched } from './request/switched.ts';
+import { Field } from './field.tsx';
+import {
+  declarationText,
+  NUMBERS,
+  numbersText,
+  type SwitchedTexts,
+  switchedOf,
+  wrongNumbers,
+} from './request/switched.ts';
 
 /** What is chosen; an empty text leaves it to the runtime. */
 export interface Choices {
@@ -16,7 +24,7 @@ export interface Choices {
   /** Media type of the answer. */
   readonly accept: string;
   /** Fields of the declared `preprocess` that are switched. */
-  readonly switched: Switched;
+  readonly switched: SwitchedTexts;
 }
 
 const JSON_TYPE = 'application/json';
@@ -157,8 +165,8 @@ export function Options({ description, choices, onChange }: Props) {
 
 interface PreprocessProps {
   readonly declared: Declaration;
-  readonly switched: Switched;
-  readonly onChange: (switched: Switched) => void;
+  readonly switched: SwitchedTexts;
+  readonly onChange: (switched: SwitchedTexts) => void;
 }
 
 const SWITCHES = [
@@ -169,11 +177,13 @@ const SWITCHES = [
 
 /** Switches of the declared preprocess; they hold for requests of this page alone. */
 function Preprocess({ declared, switched, onChange }: PreprocessProps) {
-  const change = (name: keyof Declaration, value: Switched[typeof name]) => {
+  const { scale, offset, ...rest } = declared;
+  const texts = { ...rest, scale: numbersText(scale), offset: numbersText(offset) };
+  const change = (name: keyof Declaration, text: string) => {
     const { [name]: _, ...others } = switched;
-    const isDeclared = value === undefined || String(value) === String(declared[name]);
-    onChange(isDeclared ? others : { ...others, [name]: value });
+    onChange(text === texts[name] ? others : { ...others, [name]: text });
   };
+  const wrong = wrongNumbers(switched);
   return (
     <fieldset class="switches">
       <legend>Preprocess</legend>
@@ -181,29 +191,25 @@ function Preprocess({ declared, switched, onChange }: PreprocessProps) {
         <Select
           key={name}
           label={name}
-          value={switched[name] ?? declared[name]}
-          onChange={(value) => change(name, value as Switched[typeof name])}
+          value={switched[name] ?? texts[name]}
+          onChange={(value) => change(name, value)}
           values={values.map((value) => [value, value])}
         />
       ))}
-      {(['scale', 'offset'] as const).map((name) => (
-        <label key={name}>
-          {name}
-          <input
-            type="text"
-            inputMode="decimal"
-            defaultValue={String(declared[name])}
-            onInput={({ currentTarget }) => {
-              const numbers = numbersOf(currentTarget.value);
-              currentTarget.setAttribute('aria-invalid', String(!numbers));
-              change(name, numbers);
-            }}
-          />
-        </label>
+      {NUMBERS.map((name) => (
+        <Field
+          key={name}
+          id={name}
+          label={name}
+          problem={wrong.includes(name) ? 'a number, or one for each channel: 1, 1, 1' : ''}
+          value={switched[name] ?? texts[name]}
+          onInput={(text) => change(name, text)}
+        />
       ))}
-      {Object.keys(switched).length > 0 ? (
+      {Object.keys(switched).length > wrong.length ? (
         <p class="quiet">
-          For pictures sent from here. To keep it: <code>{declarationText(switched)}</code>
+          For pictures sent from here. To keep it:{' '}
+          <code>{declarationText(switchedOf(switched))}</code>
         </p>
       ) : null}
     </fieldset>

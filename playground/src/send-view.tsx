@@ -6,10 +6,10 @@ import { ExampleForm } from './example-form.tsx';
 import { FileInput } from './file-input.tsx';
 import { listening } from './listening.ts';
 import type { InputProps } from './payload.ts';
+import type { Source } from './request/source.ts';
 import { TensorForm } from './tensor-form.tsx';
 
 const TABS = ['File', 'Tensors', 'CSV'] as const;
-type Tab = (typeof TABS)[number];
 
 interface Props extends InputProps {
   readonly description: PlaygroundDescription;
@@ -17,13 +17,13 @@ interface Props extends InputProps {
   readonly signatureKey: string;
 }
 
-/** The inputs as tabs; the arrow keys go from one to the next. */
+/** The inputs as tabs; the arrow keys go from one to the next, Home and End to the first and last. */
 export function SendView({ description, signature, signatureKey, ...shared }: Props) {
   const takesPictures = Boolean(signature?.picture) || description.hasHandler;
-  const [tab, setTab] = useState<Tab>(
-    takesPictures || description.samples.length > 0 ? 'File' : 'Tensors',
+  const [tab, setTab] = useState<Source['tab']>(
+    shared.source?.tab ?? (takesPictures || description.samples.length > 0 ? 'File' : 'Tensors'),
   );
-  const [dropped, setDropped] = useState<File>();
+  const [dropped, setDropped] = useState<readonly File[]>([]);
   // Whatever is open: a file that is dragged over the page must not replace it.
   useEffect(() => {
     const onDragOver = (event: DragEvent) => {
@@ -32,15 +32,17 @@ export function SendView({ description, signature, signatureKey, ...shared }: Pr
     };
     const onDrop = (event: DragEvent) => {
       event.preventDefault();
-      setDropped(event.dataTransfer?.files[0]);
+      setDropped([...(event.dataTransfer?.files ?? [])]);
     };
     return listening({ dragover: onDragOver, drop: onDrop });
   }, []);
   const onKeyDown = (event: KeyboardEvent) => {
-    const step = { ArrowRight: 1, ArrowLeft: TABS.length - 1 }[event.key];
-    if (step === undefined) return;
+    const at = TABS.indexOf(tab);
+    const last = TABS.length - 1;
+    const to = { ArrowRight: at + 1, ArrowLeft: at + last, Home: 0, End: last }[event.key];
+    const next = to === undefined ? undefined : TABS[to % TABS.length];
+    if (next === undefined) return;
     event.preventDefault();
-    const next = TABS[(TABS.indexOf(tab) + step) % TABS.length] as Tab;
     setTab(next);
     document.getElementById(`tab-${next}`)?.focus();
   };
@@ -74,7 +76,7 @@ export function SendView({ description, signature, signatureKey, ...shared }: Pr
             takesPictures={takesPictures}
             picture={signature?.picture ?? undefined}
             dropped={dropped}
-            onTaken={() => setDropped(undefined)}
+            onTaken={() => setDropped([])}
             {...shared}
           />
         ) : null}

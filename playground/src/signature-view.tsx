@@ -1,4 +1,5 @@
 /** Inputs and outputs of a signature. */
+import { openShapeText } from '@sagemaker-tfs/tensors';
 import type { SignatureDescription, TensorDescription } from './description.ts';
 
 /** Each by name, dtype and shape. */
@@ -9,13 +10,13 @@ export function SignatureView({
 }) {
   if (!signature) return <p class="quiet">The model has no such signature.</p>;
   return (
-    <table class="signature">
-      <caption>Signature</caption>
-      <tbody>
+    <>
+      <h2>Signature</h2>
+      <ul class="signature">
         <Rows kind="in" tensors={signature.inputs} />
         <Rows kind="out" tensors={signature.outputs} />
-      </tbody>
-    </table>
+      </ul>
+    </>
   );
 }
 
@@ -28,22 +29,17 @@ function Rows({ kind, tensors }: RowsProps) {
   return (
     <>
       {Object.entries(tensors).map(([name, tensor]) => (
-        <tr key={name}>
-          <td class="quiet">{kind}</td>
-          <th scope="row">{name}</th>
-          <td>
-            <code>
-              {tensor.dtype} {shapeText(tensor.shape)}
-            </code>
-          </td>
-        </tr>
+        <li key={name}>
+          <span class="quiet">{kind}</span>
+          <b>{name}</b>
+          <code>{typeText(tensor)}</code>
+        </li>
       ))}
     </>
   );
 }
 
-/** `[N, 28, 28, 1]`: N for the first size where any is taken, ? for others. */
-export function shapeText(shape: readonly number[] | null): string {
-  if (!shape) return '[…]';
-  return `[${shape.map((size, at) => (size >= 0 ? size : at === 0 ? 'N' : '?')).join(', ')}]`;
+/** `float32 [N,28,28,1]`, as `inspect` writes it. */
+export function typeText({ dtype, shape }: TensorDescription): string {
+  return `${dtype} ${shape ? openShapeText(shape, ',') : '[...]'}`;
 }

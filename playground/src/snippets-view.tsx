@@ -1,5 +1,6 @@
 /** The request as code, to take along. */
 import { useState } from 'preact/hooks';
+import { CopyButton } from './copy-button.tsx';
 import type { PageRequest } from './request/ask.ts';
 import { inlineText, LANGUAGES, type Language, snippet } from './request/snippets.ts';
 import { saveFile } from './save-file.ts';
@@ -10,13 +11,7 @@ const DEPLOYED: ReadonlySet<Language> = new Set(['Python', 'aws CLI']);
 /** One language at a time, with a button that copies. */
 export function Snippets({ request }: { readonly request: PageRequest }) {
   const [language, setLanguage] = useState<Language>('curl');
-  const [copied, setCopied] = useState(false);
   const code = snippet(language, request, location.origin);
-  const copy = async () => {
-    await navigator.clipboard.writeText(code).catch(() => undefined);
-    setCopied(true);
-    setTimeout(() => setCopied(false), 1500);
-  };
   return (
     <details open>
       <summary>As code</summary>
@@ -40,9 +35,7 @@ export function Snippets({ request }: { readonly request: PageRequest }) {
               Save body
             </button>
           ) : null}{' '}
-          <button type="button" onClick={copy}>
-            {copied ? 'Copied' : 'Copy'}
-          </button>
+          <CopyButton text={() => code} />
         </span>
       </div>
       {DEPLOYED.has(language) ? (

@@ -2,9 +2,10 @@
 import { useState } from 'preact/hooks';
 import type { SignatureDescription } from './description.ts';
 import { Field, Named, problemNamed, SendButton } from './field.tsx';
-import { type InputProps, messageFor } from './payload.ts';
+import { type InputProps, messageFor, textsOf } from './payload.ts';
+import type { Texts } from './request/source.ts';
 import { FILLS, firstText, jsonOf } from './request/values.ts';
-import { shapeText } from './signature-view.tsx';
+import { typeText } from './signature-view.tsx';
 
 const TITLE = 'tensors.json';
 
@@ -13,12 +14,14 @@ interface Props extends InputProps {
 }
 
 /** The form; inputs that the answer names are marked. */
-export function TensorForm({ signature, refused, busy, onSend, onNotSent }: Props) {
+export function TensorForm({ signature, source, refused, busy, onSend, onNotSent }: Props) {
   const inputs = Object.entries(signature?.inputs ?? {});
-  const [values, setValues] = useState<Readonly<Record<string, string>>>(() =>
-    Object.fromEntries(inputs.map(([name, input]) => [name, firstText(input)])),
-  );
-  const [problems, setProblems] = useState<Readonly<Record<string, string>>>({});
+  const [values, setValues] = useState<Texts>(() => ({
+    ...Object.fromEntries(inputs.map(([name, input]) => [name, firstText(input)])),
+    ...textsOf(source),
+  }));
+  const [problems, setProblems] = useState<Texts>({});
+  const hasNumbers = inputs.some(([, { dtype }]) => dtype !== 'string');
   const answered = messageFor(refused, TITLE);
   const submit = (event: Event) => {
     event.preventDefault();
@@ -36,7 +39,12 @@ export function TensorForm({ signature, refused, busy, onSend, onNotSent }: Prop
     setProblems(found);
     if (Object.keys(found).length > 0) return onNotSent();
     const body = new TextEncoder().encode(`{"inputs": {${parts.join(', ')}}}`);
-    onSend({ body, contentType: 'application/json', title: TITLE });
+    onSend({
+      body,
+      contentType: 'application/json',
+      title: TITLE,
+      source: { tab: 'Tensors', texts: values },
+    });
   };
   return (
     <form onSubmit={submit}>
@@ -44,14 +52,17 @@ export function TensorForm({ signature, refused, busy, onSend, onNotSent }: Prop
         <Field
           key={name}
           id={`in-${name}`}
-          label={<Named name={name} type={`${input.dtype} ${shapeText(input.shape)}`} />}
+          label={<Named name={name} type={typeText(input)} />}
           rows={3}
           problem={problems[name] ?? problemNamed(answered, name)}
           value={values[name] ?? ''}
           onInput={(value) => setValues({ ...values, [name]: value })}
         />
       ))}
-      <p class="quiet">A JSON array, or {FILLS.join(', ')}. An empty field is left out.</p>
+      <p class="quiet">
+        A JSON array{hasNumbers ? `; of numbers also ${FILLS.join(', ')}` : ''}. An empty field is
+        left out.
+      </p>
       <SendButton busy={busy} />
     </form>
   );

@@ -26,19 +26,19 @@ export interface Observed {
   readonly elsewhere: string[];
 }
 
-/** Drags a file from outside over the page and drops it: the browser's own events, as from a person's hand. */
-export function dropFile(page: Page, file: string): Promise<void> {
-  return drag(page, file, ['dragEnter', 'dragOver', 'drop']);
+/** Drags files from outside over the page and drops them: the browser's own events, as from a person's hand. */
+export function dropFiles(page: Page, ...files: readonly string[]): Promise<void> {
+  return drag(page, files, ['dragEnter', 'dragOver', 'drop']);
 }
 
-/** Parts of the way of a file over the page. */
+/** Parts of the way of files over the page. */
 export async function drag(
   page: Page,
-  file: string,
+  files: readonly string[],
   steps: readonly ('dragEnter' | 'dragOver' | 'drop')[],
 ): Promise<void> {
   const session = await page.context().newCDPSession(page);
-  const data = { items: [], files: [file], dragOperationsMask: 1 };
+  const data = { items: [], files: [...files], dragOperationsMask: 1 };
   for (const type of steps) {
     await session.send('Input.dispatchDragEvent', { type, x: 100, y: 200, data });
   }

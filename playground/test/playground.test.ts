@@ -21,7 +21,7 @@ import { findChromium } from '../../tools/chromium.ts';
 import { accessibilityProblems } from './accessibility.ts';
 import {
   drag,
-  dropFile,
+  dropFiles,
   launch,
   type Observed,
   openContext,
@@ -106,6 +106,14 @@ async function pixelsOf(page: Page, canvas: string): Promise<number[][]> {
   return Array.from({ length: bytes.length / 4 }, (_, at) => bytes.slice(at * 4, at * 4 + 4));
 }
 
+/** Resolves once the expression holds. By the console: the page's policy forbids what Playwright waits with. */
+async function drawn(page: Page, expression: string): Promise<void> {
+  await page.evaluate(`new Promise((done) => {
+    const look = () => ((${expression}) ? done() : requestAnimationFrame(look));
+    look();
+  })`);
+}
+
 const answer = (page: Page) => page.getByRole('region', { name: 'Answer' });
 
 suite(name, () => {
@@ -140,7 +148,37 @@ suite(name, () => {
       await page.getByRole('button', { name: 'sample 00100-6.png' }).click();
       await answer(page).getByText('class 6').first().waitFor();
       const history = page.getByRole('region', { name: 'History' }).getByRole('button');
+      const request = page.getByRole('region', { name: 'Request' });
       await history.last().click();
+      await answer(page).getByText('class 7').first().waitFor();
+      await request.getByRole('img', { name: '00000-7.jpg', exact: true }).waitFor();
+      // A form that was sent is opened with what it held, and with its options.
+      await page.getByRole('tab', { name: 'Tensors' }).click();
+      await page.getByLabel(/^image/).fill('zeros');
+      await page.getByRole('button', { name: 'Send', exact: true }).click();
+      await history.nth(2).waitFor();
+      await page.getByLabel(/^image/).fill('ones');
+      await history.nth(1).click();
+      await request.getByRole('img', { name: '00100-6.png', exact: true }).waitFor();
+      await history.first().click();
+      expect(await page.getByLabel(/^image/).inputValue()).toBe('zeros');
+      // An answer that comes once another file is chosen is kept in the history alone.
+      await page.getByRole('tab', { name: 'Picture' }).click();
+      let release = () => {};
+      const held = new Promise<void>((resolve) => {
+        release = resolve;
+      });
+      await page.route('**/invocations', (route) => held.then(() => route.continue()), {
+        times: 1,
+      });
+      const late = page.waitForRequest('**/invocations');
+      await page.getByRole('button', { name: 'sample 00100-6.png' }).click();
+      await late;
+      await page.getByRole('button', { name: 'sample 00000-7.jpg' }).click();
+      await answer(page).getByText('class 7').first().waitFor();
+      release();
+      await history.nth(4).waitFor();
+      await request.getByRole('img', { name: '00000-7.jpg', exact: true }).waitFor();
       await answer(page).getByText('class 7').first().waitFor();
     });
   });
@@ -179,8 +217,12 @@ suite(name, () => {
       expect(await page.getByTestId('code').textContent()).toContain('camera.jpg');
       await pastePicture(page, seven);
       await answer(page).getByText('class 7').first().waitFor();
-      await dropFile(page, join(digits, 'samples', '00100-6.png'));
+      await dropFiles(
+        page,
+        ...['00100-6.png', '00000-7.jpg'].map((n) => join(digits, 'samples', n)),
+      );
       await answer(page).getByText('class 6').first().waitFor();
+      await page.getByText('One of 2 files is sent: 00100-6.png').waitFor();
       expect(await page.getByTestId('code').textContent()).toContain('00100-6.png');
     });
   });
@@ -228,9 +270,11 @@ suite(name, () => {
     const { url } = await serving(await packaged('image_nchw', {}));
     const bad = join(work, 'notes.jpg');
     await writeFile(bad, '<img src=x onerror="document.title=1">');
-    const good = join(work, 'green.png');
     const background = '#00ff00';
-    await sharp({ create: { width: 64, height: 48, channels: 3, background } }).toFile(good);
+    const tiff = join(work, 'green.tiff');
+    await sharp({ create: { width: 64, height: 48, channels: 3, background } })
+      .tiff({ compression: 'lzw' })
+      .toFile(tiff);
     await inEachView(url, async (page) => {
       await page.getByLabel('File to send').setInputFiles(bad);
       const alert = answer(page).getByRole('alert');
@@ -240,12 +284,12 @@ suite(name, () => {
       const mark = page.getByText('the answer refuses this file');
       await mark.waitFor();
       expect(await page.title()).toBe('image_nchw · Playground');
-      // Channels first: the picture's green is the second of three.
-      await page.getByLabel('File to send').setInputFiles(good);
-      await answer(page).getByText('mean_color').first().click();
+      // Channels first: the picture's green is the second of three. No browser here shows TIFF.
+      await page.getByLabel('File to send').setInputFiles(tiff);
+      await page.getByText('This browser cannot show the file; it is sent as it is.').waitFor();
       await mark.waitFor({ state: 'detached' });
       await answer(page).getByText('0, 255, 0').first().waitFor();
-      await expect(answer(page).getByText('float32 [1, 4, 3]').count()).resolves.toBe(1);
+      await expect(answer(page).getByText('float32 [1,4,3]').count()).resolves.toBe(1);
     });
   });
 
@@ -262,19 +306,28 @@ suite(name, () => {
     await sharp({ create }).toFile(green);
     await inEachView(session.url, async (page) => {
       await page.getByLabel('File to send').setInputFiles(green);
-      await answer(page).getByText('mean_color').first().click();
       await answer(page).getByText('0, 255, 0').first().waitFor();
       await page.getByText('Options').click();
-      await page.getByLabel('scale').fill('2');
+      const again = page.getByRole('button', { name: 'Send again' });
+      const scale = page.getByRole('textbox', { name: 'scale' });
+      await scale.fill('much');
+      expect(await scale.getAttribute('aria-invalid')).toBe('true');
+      expect(await scale.getAttribute('aria-describedby')).toBe('scale-wrong');
+      await page.locator('#scale-wrong').getByText('a number, or one for each channel').waitFor();
+      let sent = 0;
+      page.on('request', (request) => {
+        sent += Number(request.method() === 'POST');
+      });
+      await again.click();
+      await answer(page).getByText('Not sent. Mend in Options: scale.').waitFor();
+      expect(sent).toBe(0);
+      await scale.fill('2');
       await page.getByLabel('channels').selectOption('bgr');
       await page
         .getByText('{"scale":2,"channels":"bgr"}')
         .or(page.getByText('{"channels":"bgr","scale":2}'))
         .waitFor();
-      const again = page.getByRole('button', { name: 'Send again' });
       await Promise.all([page.waitForResponse('**/invocations'), again.click()]);
-      await again.waitFor();
-      await answer(page).getByText('mean_color').first().click();
       await answer(page).getByText('0, 510, 0').first().waitFor();
       // The code sends what was sent, and the page hands it out.
       await expect(page.getByTestId('code').textContent()).resolves.toMatch(
@@ -360,7 +413,11 @@ suite(name, () => {
       expect(npz.y).toMatchObject({ dtype: 'float32', shape: [3, 1] });
       expect([...toNumbers(npz.y as NumericTensor)]).toEqual([3.5, 4, 5.5]);
 
-      await page.getByRole('tab', { name: 'Tensors' }).press('ArrowRight');
+      await page.getByText('float32 [N,1]').first().waitFor();
+      await page.getByRole('tab', { name: 'Tensors' }).press('Home');
+      await page.getByRole('tab', { name: 'File', selected: true }).press('End');
+      await page.getByRole('tab', { name: 'CSV', selected: true }).press('ArrowLeft');
+      await page.getByRole('tab', { name: 'Tensors', selected: true }).press('ArrowRight');
       const table = page.getByRole('textbox', { name: 'Rows, one a line' });
       await table.fill('10\nten\n');
       await page.getByRole('button', { name: 'Send', exact: true }).click();
@@ -370,6 +427,9 @@ suite(name, () => {
       await page.getByRole('button', { name: 'Send', exact: true }).click();
       const row = answer(page).getByRole('row', { name: /^20/ });
       await expect(row.textContent()).resolves.toBe('2013');
+      const sides =
+        "[...document.querySelectorAll('td')].map((td) => getComputedStyle(td).textAlign)";
+      expect(await page.evaluate(sides)).toEqual(['right', 'right', 'right', 'right']);
     });
   });
 
@@ -377,11 +437,13 @@ suite(name, () => {
     const { url } = await serving(fixtureModel('half_plus_two').basePath);
     const file = join(work, 'eleven.json');
     await writeFile(file, '{"instances": [[11]]}');
+    const table = join(work, 'rows.csv');
+    await writeFile(table, '10\n20\n');
     await inEachView(url, async (page) => {
       await page.getByRole('tab', { name: 'Tensors' }).click();
-      await drag(page, file, ['dragEnter', 'dragOver']);
+      await drag(page, [file], ['dragEnter', 'dragOver']);
       await page.getByRole('tab', { name: 'File', selected: true }).waitFor();
-      await dropFile(page, file);
+      await dropFiles(page, file);
       await answer(page).getByText('8.5').first().waitFor();
       await page.getByText('Options').click();
       await page.getByLabel('Answer as').selectOption('text/csv');
@@ -390,6 +452,10 @@ suite(name, () => {
       const code = page.getByTestId('code').filter({ hasText: 'tfs-transport=rest' });
       await expect(code.textContent()).resolves.toMatch(/Accept: text\/csv/);
       await answer(page).getByText('8.5').first().waitFor();
+      await page.getByLabel('Answer as').selectOption('');
+      await dropFiles(page, table);
+      const row = answer(page).getByRole('row', { name: /^20/ });
+      await expect(row.textContent()).resolves.toBe('2013');
     });
   });
 
@@ -401,31 +467,93 @@ suite(name, () => {
       await page.getByRole('tab', { name: 'Tensors' }).click();
       await page.getByRole('textbox', { name: /^data_bytes/ }).fill('["<b>Grüße</b>"]');
       await page.getByRole('button', { name: 'Send', exact: true }).click();
-      await answer(page).getByText('echo_bytes').first().click();
       await answer(page).getByText('"<b>Grüße</b>"').first().waitFor();
     });
   });
 
-  test('detections: a list, a threshold and boxes on the picture', async () => {
-    const source = await packaged('detection', { postprocess: { boxes: { threshold: 0.1 } } });
-    const { url } = await serving(source);
-    const picture = join(work, 'red.png');
-    const background = '#ff0040';
-    await sharp({ create: { width: 96, height: 96, channels: 3, background } }).toFile(picture);
+  test('detections: boxes on the picture however it is fitted, a list, and the declared threshold', async () => {
+    const detection = join(__dirname, '..', '..', 'examples', 'detection');
+    const out = join(work, 'detection.tar.gz');
+    await packageModel({
+      source: join(detection, 'model'),
+      out,
+      preprocess: { resize: 'contain' },
+      postprocess: { boxes: { threshold: 0.5, labels: join(detection, 'labels.txt') } },
+    });
+    const { url } = await serving(out);
+    const names = ['tall.png', 'things.tiff', 'empty.png'];
+    const [tall, tiff, empty] = names.map((file) => join(work, file)) as [string, string, string];
+    const gray = { width: 100, height: 100, channels: 3, background: '#e6e6e6' } as const;
+    await sharp({ create: { ...gray, height: 2000 } }).toFile(tall);
+    await sharp({ create: gray }).toFile(empty);
+    await sharp(join(detection, 'samples', 'things.jpg')).toFile(tiff);
     await inEachView(url, async (page) => {
-      await page.getByLabel('File to send').setInputFiles(picture);
-      const detections = (count: string) =>
-        answer(page).getByRole('list', { name: `${count} detections` });
-      await page.getByLabel(/^score/).fill('1');
-      await detections('0 of 100').waitFor({ state: 'attached' });
-      await page.getByLabel(/^score/).fill('0');
-      await detections('100 of 100').getByRole('button').first().hover();
-      await answer(page).locator('canvas[data-ready=yes]').waitFor();
+      const canvas = answer(page).locator('canvas[data-ready=yes]');
+      const list = answer(page).getByRole('list', { name: /detections$/ });
+      const again = page.getByRole('button', { name: 'Send again' });
+      await page.getByLabel('File to send').setInputFiles(join(detection, 'samples', 'things.jpg'));
+      await canvas.waitFor();
       await page.getByText('Options').click();
+      // The green thing, which all three see whole.
+      for (const resize of ['contain', 'cover', 'stretch']) {
+        await page.getByLabel('resize').selectOption(resize);
+        await Promise.all([page.waitForResponse('**/invocations'), again.click()]);
+        await again.waitFor();
+        const text = await list.getByRole('button', { name: /^green/ }).textContent();
+        const box = (/\d\.\d{3}.*/.exec(text ?? '')?.[0] ?? '').split(', ').map(Number);
+        const off = box.map((edge, at) => edge - ([0.458, 0.412, 0.875, 0.662][at] as number));
+        expect({ resize, count: off.length, off: Math.max(...off.map(Math.abs)) < 0.01 }).toEqual({
+          resize,
+          count: 4,
+          off: true,
+        });
+        // Its left edge is drawn there: orange or the like, on gray.
+        await drawn(
+          page,
+          `(() => {
+          const canvas = document.querySelector('canvas[data-ready=yes]');
+          const line = canvas?.getContext('2d').getImageData(${box[1]} * canvas.width - 2, 0.5 * canvas.height, 5, 1).data;
+          return line && [0, 1, 2, 3, 4].some((x) => line[4 * x] - line[4 * x + 2] > 80);
+        })()`,
+        );
+      }
+      const slider = page.getByLabel(/^score/);
+      expect(await slider.getAttribute('min')).toBe('0.5');
+      await slider.fill('1');
+      await answer(page)
+        .getByText(/^None has this score\. The best has 0\.99/)
+        .waitFor();
+      await slider.fill('0.5');
+      await list.getByRole('button').first().hover();
+      // On the screen short numbers, in the copy all digits.
+      const answered = page.waitForResponse('**/invocations');
+      await again.click();
+      const exact = await (await answered).text();
+      await again.waitFor();
+      await answer(page).getByText('Raw answer').click();
+      const shown = await answer(page).locator('pre').textContent();
+      expect({ shown, exact }).toEqual({
+        shown: expect.not.stringMatching(/\d\.\d{8}/),
+        exact: expect.stringMatching(/\d\.\d{8}/),
+      });
+      await page.context().grantPermissions(['clipboard-read', 'clipboard-write']);
+      await answer(page).getByRole('button', { name: 'Copy' }).click();
+      expect(await page.evaluate('navigator.clipboard.readText()')).toBe(exact);
+
       await page.getByRole('checkbox', { name: 'num_detections' }).uncheck();
-      await page.getByRole('button', { name: 'Send again' }).click();
+      await again.click();
       const code = page.getByTestId('code').filter({ hasText: 'tfs-outputs=' });
       await expect(code.textContent()).resolves.not.toContain('num_detections');
+      await page.getByLabel('File to send').setInputFiles(empty);
+      await answer(page).getByText('None found with a score of 0.5 or more.').waitFor();
+      await page.getByLabel('File to send').setInputFiles(tall);
+      await drawn(page, "document.querySelector('canvas[data-ready=yes]')?.height > 1000");
+      const { height = 0, width = 0 } = (await canvas.boundingBox()) ?? {};
+      expect(height).toBeLessThan(900);
+      expect(width / height).toBeCloseTo(0.05, 2);
+      await page.getByLabel('File to send').setInputFiles(tiff);
+      await answer(page).getByText('This browser cannot show the picture').waitFor();
+      await list.getByRole('button', { name: /^green/ }).waitFor();
     });
   });
 
@@ -482,7 +610,7 @@ suite(name, () => {
           ],
           hasHandler: false,
           hasPostprocess: false,
-          hasBoxes: false,
+          minScore: null,
           labels: ['nothing', 'thing'],
           samples: [],
         },

@@ -42,7 +42,7 @@ export async function describePlayground(
     })),
     hasHandler: manifest?.handler !== undefined,
     hasPostprocess: manifest?.postprocess !== undefined,
-    hasBoxes: manifest?.postprocess?.boxes !== undefined,
+    minScore: manifest?.postprocess?.boxes?.threshold ?? null,
     labels: await labelsOf(directory, manifest),
     samples: samples.map(({ name, mediaType }, index) => ({
       name,

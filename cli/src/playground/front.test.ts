@@ -14,7 +14,7 @@ const DESCRIPTION = {
   models: [],
   hasHandler: false,
   hasPostprocess: false,
-  hasBoxes: false,
+  minScore: null,
   labels: [],
   samples: [],
 };

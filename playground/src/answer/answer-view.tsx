@@ -1,6 +1,7 @@
 /** An answer in every form that suits it. */
 import type { TypedTensor } from '@sagemaker-tfs/client';
 import { useMemo } from 'preact/hooks';
+import { CopyButton } from '../copy-button.tsx';
 import type { PlaygroundDescription, SignatureDescription } from '../description.ts';
 import { adviceFor } from '../request/advice.ts';
 import type { Outcome } from '../request/ask.ts';
@@ -8,7 +9,8 @@ import { Bars } from './bars-view.tsx';
 import { type Box, boxesOfJson, boxesOfTensors } from './boxes.ts';
 import { BoxesView } from './boxes-view.tsx';
 import { classesOf, classesOfResults } from './classes.ts';
-import { TableView } from './table-view.tsx';
+import { readableJson } from './readable-json.ts';
+import { fitsTable, TableView } from './table-view.tsx';
 import { Tensors } from './tensor-view.tsx';
 
 /** Characters of a text answer that are shown. */
@@ -31,24 +33,26 @@ export function AnswerView({ outcome, signature, description }: Props) {
   const ownBoxes = boxesOfJson(json);
   const boxes: Box[] | undefined = ownBoxes ?? boxesOfTensors(tensors, labels);
   const classes = boxes ? undefined : (classesOfResults(json) ?? classesOf(tensors, labels));
+  const table = request.table && fitsTable(request.table, tensors) ? request.table : undefined;
   const isText = /json|csv|text/.test(answer.contentType);
   return (
     <>
       <Facts outcome={outcome} />
-      {request.table ? <TableView rows={request.table} tensors={tensors} /> : null}
+      {table ? <TableView rows={table} tensors={tensors} /> : null}
       {boxes ? (
         <BoxesView
           boxes={boxes}
           picture={request.picture}
           frame={request.frame ?? (ownBoxes ? null : (signature?.picture ?? null))}
+          minScore={ownBoxes ? description.minScore : null}
         />
       ) : null}
-      {classes && !request.table ? <Bars {...classes} /> : null}
-      <Tensors tensors={tensors} />
+      {classes && !table ? <Bars {...classes} /> : null}
+      <Tensors tensors={tensors} seen={table ? Object.keys(tensors) : [classes?.output]} />
       {isText ? (
         <details open={!boxes && !classes && Object.keys(tensors).length === 0}>
           <summary>Raw answer</summary>
-          <pre>{answer.text().slice(0, SHOWN)}</pre>
+          <RawAnswer text={answer.text()} isJson={json !== undefined} />
         </details>
       ) : null}
     </>
@@ -88,6 +92,24 @@ function ErrorView({ outcome: { error } }: { readonly outcome: Outcome }) {
 interface ReadAnswer {
   readonly tensors: Readonly<Record<string, TypedTensor>>;
   readonly json: unknown;
+}
+
+/** The text; of JSON with numbers that are easy to read. */
+function RawAnswer({ text, isJson }: { readonly text: string; readonly isJson: boolean }) {
+  const first = text.slice(0, SHOWN);
+  const shown = isJson ? readableJson(first) : first;
+  return (
+    <>
+      <div class="row">
+        <span class="quiet">
+          {isJson ? 'At most 6 digits of a fraction are shown. ' : ''}
+          {text.length > SHOWN ? `The first ${SHOWN.toLocaleString('en')} characters. ` : ''}
+        </span>
+        <CopyButton text={() => text} />
+      </div>
+      <pre>{shown}</pre>
+    </>
+  );
 }
 
 /** What can be read of it; a handler may answer anything. */

@@ -2,6 +2,7 @@
 import { useEffect, useRef, useState } from 'preact/hooks';
 import type { PictureInput } from '../description.ts';
 import { type Box, boxAt, inPicture } from './boxes.ts';
+import { figure } from './statistics.ts';
 
 /** Pixels; a larger picture is drawn smaller. */
 const MAX_SIDE = 1200;
@@ -13,16 +14,23 @@ interface Props {
   readonly picture: Blob | undefined;
   /** How the model saw the picture, where the boxes are the model's own; null where they are the picture's. */
   readonly frame: PictureInput | null;
+  /** The lowest score that is answered; null where every box is. */
+  readonly minScore: number | null;
 }
 
+/** Scores below are guesses, unless the package says otherwise. */
+const USUAL_SCORE = 0.5;
+
 /** Boxes at or above a threshold on a canvas, and their list. */
-export function BoxesView({ boxes, picture, frame }: Props) {
+export function BoxesView({ boxes, picture, frame, minScore }: Props) {
   const bitmap = useBitmap(picture);
-  const [threshold, setThreshold] = useState(0.5);
+  const [threshold, setThreshold] = useState(minScore ?? USUAL_SCORE);
   const [hovered, setHovered] = useState(-1);
   const canvas = useRef<HTMLCanvasElement>(null);
+  // Where the boxes of a frame lie is known with the picture's size.
+  const isPlaced = !frame || !picture || bitmap !== undefined;
   const shown = boxes
-    .filter(({ score }) => score >= threshold)
+    .filter(({ score }) => isPlaced && score >= threshold)
     .map((box) => (frame && bitmap ? inPicture(box, bitmap, frame) : box));
   useEffect(() => {
     if (canvas.current && bitmap) draw(canvas.current, bitmap, shown, hovered);
@@ -31,19 +39,24 @@ export function BoxesView({ boxes, picture, frame }: Props) {
     <section aria-label="Detections">
       <div class="row">
         <h3>Detections</h3>
-        <label class="slider">
-          score ≥ {threshold.toFixed(2)}
-          <input
-            type="range"
-            min={0}
-            max={1}
-            step={0.01}
-            value={threshold}
-            onInput={(event) => setThreshold(Number(event.currentTarget.value))}
-          />
-        </label>
+        {boxes.length > 0 ? (
+          <label class="slider">
+            score ≥ {figure(threshold)}
+            <input
+              type="range"
+              min={minScore ?? 0}
+              max={1}
+              step={0.01}
+              value={threshold}
+              onInput={(event) => setThreshold(Number(event.currentTarget.value))}
+            />
+          </label>
+        ) : null}
       </div>
-      {picture ? (
+      {bitmap === null ? (
+        <p class="quiet">This browser cannot show the picture; the list has its boxes.</p>
+      ) : null}
+      {picture && bitmap !== null ? (
         <canvas
           ref={canvas}
           role="img"
@@ -60,6 +73,13 @@ export function BoxesView({ boxes, picture, frame }: Props) {
           onMouseLeave={() => setHovered(-1)}
           aria-label={`The picture with ${shown.length} boxes; the list below has each`}
         />
+      ) : null}
+      {isPlaced && shown.length === 0 ? <p>{noneText(boxes, minScore)}</p> : null}
+      {shown.length > 0 ? (
+        <p class="quiet">
+          top, left, bottom, right as shares of{' '}
+          {frame && !bitmap ? 'what the model saw' : 'the picture'}
+        </p>
       ) : null}
       <ul class="detections" aria-label={`${shown.length} of ${boxes.length} detections`}>
         {shown.slice(0, 200).map((box, at) => (
@@ -92,15 +112,22 @@ export function BoxesView({ boxes, picture, frame }: Props) {
   );
 }
 
-function useBitmap(picture: Blob | undefined): ImageBitmap | undefined {
-  const [bitmap, setBitmap] = useState<ImageBitmap>();
+/** Why the list is empty. */
+function noneText([best]: readonly Box[], minScore: number | null): string {
+  if (best) return `None has this score. The best has ${figure(best.score)}.`;
+  return `None found${minScore === null ? '' : ` with a score of ${figure(minScore)} or more`}.`;
+}
+
+/** Undefined until it is read; null where the browser cannot read it. */
+function useBitmap(picture: Blob | undefined): ImageBitmap | null | undefined {
+  const [bitmap, setBitmap] = useState<ImageBitmap | null>();
   useEffect(() => {
     let current = true;
     setBitmap(undefined);
     if (picture) {
       createImageBitmap(picture).then(
         (made) => current && setBitmap(made),
-        () => undefined,
+        () => current && setBitmap(null),
       );
     }
     return () => {

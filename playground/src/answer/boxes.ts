@@ -16,9 +16,13 @@ export interface Box {
   readonly name: string;
 }
 
-/** Boxes as `postprocess` answers them: `{"predictions": [[{"box", "score", "class", "label"}]]}`. */
+/**
+ * Boxes as `postprocess` answers them: `{"predictions": [[{"box", "score", "class", "label"}]]}`, or `outputs` in place of
+ * `predictions` where the request was of tensors.
+ */
 export function boxesOfJson(answer: unknown): Box[] | undefined {
-  const rows = (answer as { predictions?: unknown } | null)?.predictions;
+  const { predictions, outputs } = (answer ?? {}) as { predictions?: unknown; outputs?: unknown };
+  const rows = predictions ?? outputs;
   const first = Array.isArray(rows) ? rows[0] : undefined;
   if (!Array.isArray(first)) return undefined;
   const found = first.flatMap((entry) => boxOf(entry as JsonBox | null));

@@ -10,28 +10,39 @@ interface Props {
   readonly tensors: Readonly<Record<string, TypedTensor>>;
 }
 
-/** Nothing where the answer does not have a row for each of the table's. */
+/** Whether every output has a row for each of the table's, whose first may be a header. */
+export function fitsTable(rows: Props['rows'], tensors: Props['tensors']): boolean {
+  const counts = new Set(Object.values(tensors).map(({ shape }) => shape[0] ?? 0));
+  const [count = 0] = counts;
+  return counts.size === 1 && count > 0 && (rows.length === count || rows.length === count + 1);
+}
+
+/** Its rows, each with the answer to it; numbers stand at the right. */
 export function TableView({ rows, tensors }: Props) {
   const answers = Object.entries(tensors);
   const count = answers[0]?.[1].shape[0] ?? 0;
   const hasHeader = rows.length === count + 1;
   const body = hasHeader ? rows.slice(1) : rows;
   const width = rows.reduce((most, row) => Math.max(most, row.length), 0);
-  if (body.length !== count) return null;
+  const sides = Array.from({ length: width }, (_, at) =>
+    body.every((row) => isNumber(row[at] ?? '')) ? 'number' : '',
+  );
+  const sideOf = ({ dtype }: TypedTensor) => (dtype === 'string' ? 'answer' : 'answer number');
   return (
     <section aria-label="Table with answers">
       <h3>Answers by row</h3>
-      <div class="scroll">
+      {/* biome-ignore lint/a11y/noNoninteractiveTabindex: keys scroll it */}
+      <div class="scroll" tabIndex={0}>
         <table>
           <thead>
             <tr>
-              {Array.from({ length: width }, (_, at) => (
-                <th key={at} scope="col">
+              {sides.map((side, at) => (
+                <th key={at} scope="col" class={side}>
                   {hasHeader ? rows[0]?.[at] : `column ${at + 1}`}
                 </th>
               ))}
-              {answers.map(([name]) => (
-                <th key={name} scope="col" class="answer">
+              {answers.map(([name, tensor]) => (
+                <th key={name} scope="col" class={sideOf(tensor)}>
                   {name}
                 </th>
               ))}
@@ -40,11 +51,13 @@ export function TableView({ rows, tensors }: Props) {
           <tbody>
             {body.slice(0, SHOWN).map((row, index) => (
               <tr key={index}>
-                {Array.from({ length: width }, (_, at) => (
-                  <td key={at}>{row[at]}</td>
+                {sides.map((side, at) => (
+                  <td key={at} class={side}>
+                    {row[at]}
+                  </td>
                 ))}
                 {answers.map(([name, tensor]) => (
-                  <td key={name} class="answer">
+                  <td key={name} class={sideOf(tensor)}>
                     {rowText(tensor, index)}
                   </td>
                 ))}
@@ -61,6 +74,10 @@ export function TableView({ rows, tensors }: Props) {
       ) : null}
     </section>
   );
+}
+
+function isNumber(cell: string): boolean {
+  return cell.trim() !== '' && Number.isFinite(Number(cell));
 }
 
 function rowText({ dtype, shape, data }: TypedTensor, row: number): string {

@@ -2,6 +2,7 @@
 import { type TypedTensor, tensorsBody, texts } from '@sagemaker-tfs/client';
 import { useEffect, useMemo, useRef, useState } from 'preact/hooks';
 import { saveFile } from '../save-file.ts';
+import { typeText } from '../signature-view.tsx';
 import { figure, planeOf, statisticsOf } from './statistics.ts';
 
 /** Values that are written out. */
@@ -9,8 +10,14 @@ const WRITTEN = 48;
 /** Elements of a plane beyond which no heat map is drawn. */
 const MAX_PLANE = 4_000_000;
 
-/** All tensors of an answer. */
-export function Tensors({ tensors }: { readonly tensors: Readonly<Record<string, TypedTensor>> }) {
+interface TensorsProps {
+  readonly tensors: Readonly<Record<string, TypedTensor>>;
+  /** Those that are shown in another form already. */
+  readonly seen: readonly (string | undefined)[];
+}
+
+/** All tensors of an answer; an only one and small ones are open. */
+export function Tensors({ tensors, seen }: TensorsProps) {
   const entries = Object.entries(tensors);
   if (entries.length === 0) return null;
   return (
@@ -25,7 +32,12 @@ export function Tensors({ tensors }: { readonly tensors: Readonly<Record<string,
         </button>
       </div>
       {entries.map(([name, tensor]) => (
-        <TensorView key={name} name={name} tensor={tensor} open={entries.length === 1} />
+        <TensorView
+          key={name}
+          name={name}
+          tensor={tensor}
+          open={!seen.includes(name) && (entries.length === 1 || tensor.data.length <= WRITTEN)}
+        />
       ))}
     </section>
   );
@@ -42,10 +54,7 @@ function TensorView({ name, tensor, open }: Props) {
   return (
     <details open={open} onToggle={(event) => setOpen(event.currentTarget.open)}>
       <summary>
-        <b>{name}</b>{' '}
-        <code>
-          {tensor.dtype} [{tensor.shape.join(', ')}]
-        </code>
+        <b>{name}</b> <code>{typeText(tensor)}</code>
       </summary>
       {isOpen ? <Inside tensor={tensor} /> : null}
     </details>
@@ -53,7 +62,10 @@ function TensorView({ name, tensor, open }: Props) {
 }
 
 function Inside({ tensor }: { readonly tensor: TypedTensor }) {
-  const statistics = useMemo(() => statisticsOf(tensor), [tensor]);
+  const statistics = useMemo(
+    () => (tensor.data.length > 2 ? statisticsOf(tensor) : undefined),
+    [tensor],
+  );
   return (
     <>
       {statistics ? (
@@ -72,12 +84,10 @@ function Inside({ tensor }: { readonly tensor: TypedTensor }) {
               not finite <b>{statistics.notFinite}</b>
             </span>
           ) : null}
-          {tensor.data.length > 2 ? <Histogram bins={statistics.histogram} /> : null}
+          <Histogram bins={statistics.histogram} />
         </div>
       ) : null}
-      {statistics && tensor.data.length > 2 ? (
-        <HeatMap tensor={tensor} min={statistics.min} max={statistics.max} />
-      ) : null}
+      {statistics ? <HeatMap tensor={tensor} min={statistics.min} max={statistics.max} /> : null}
       <p class="values">{firstValues(tensor)}</p>
     </>
   );

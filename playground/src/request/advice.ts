@@ -6,7 +6,7 @@ type Code = RuntimeErrorCode | ClientCode;
 
 const ADVICE: Readonly<Partial<Record<Code, string>>> = {
   BAD_IMAGE: 'Does it open in a viewer of pictures? The ending of its name does not count.',
-  BAD_INPUT: 'Compare the names, dtypes and shapes with those in the table Signature.',
+  BAD_INPUT: 'Compare the names, dtypes and shapes with those of the signature.',
   BAD_REQUEST: 'Check that the body is what its media type says.',
   BAD_CUSTOM_ATTRIBUTE: 'Check the options: signature, version, outputs, transport.',
   HANDLER_FAILED: 'The log of serve has the stack of the handler. Mend it: serve loads it again.',
@@ -15,7 +15,7 @@ const ADVICE: Readonly<Partial<Record<Code, string>>> = {
   MODEL_NOT_READY: 'The model is loading. Try again in a moment.',
   NETWORK_FAILED: 'Is serve still running? Its terminal says so.',
   NOT_ACCEPTABLE: 'Choose another format of the answer in the options.',
-  REQUEST_TOO_LARGE: 'Send fewer or smaller records.',
+  REQUEST_TOO_LARGE: 'A limit that the message names is raised by serve --env NAME=VALUE.',
   PROCESS_GONE: 'The runtime ended or restarts. The terminal of serve says why.',
   UNKNOWN_INPUT:
     'Use the names of the signature. If the first line of a table holds no names, take away the tick above Send.',

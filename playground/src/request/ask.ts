@@ -7,6 +7,7 @@ import {
   type RequestAttributes,
 } from '@sagemaker-tfs/client';
 import type { PictureInput } from '../description.ts';
+import type { Source } from './source.ts';
 
 /** A request as the page holds it. */
 export interface PageRequest {
@@ -16,6 +17,7 @@ export interface PageRequest {
   readonly attributes: RequestAttributes;
   /** For people: the file's name or the kind of input. */
   readonly title: string;
+  readonly source: Source;
   /** The picture that was sent. */
   readonly picture?: Blob | undefined;
   /** The table that was pasted, a list of cells for each row. */

@@ -6,10 +6,35 @@ import type { PageRequest } from './ask.ts';
 /** The fields that differ from the declared ones. */
 export type Switched = Partial<Declaration>;
 
-/** The numbers of a field, `1` or `0.5, 0.5, 0.5`; undefined for anything else. */
+/** Fields that hold numbers. */
+export const NUMBERS = ['scale', 'offset'] as const;
+
+/** Texts of the fields that differ from the declared ones. */
+export type SwitchedTexts = { readonly [K in keyof Declaration]?: string };
+
+/** The numbers of a text, `1` or `0.5, 0.5, 0.5`; undefined for anything else. */
 export function numbersOf(text: string): readonly number[] | undefined {
   const numbers = text.split(',').map((part) => (part.trim() === '' ? Number.NaN : Number(part)));
   return numbers.every(Number.isFinite) && numbers.length <= 4 ? numbers : undefined;
+}
+
+/** The fields whose text holds no numbers. */
+export function wrongNumbers(texts: SwitchedTexts): readonly string[] {
+  return NUMBERS.filter((name) => texts[name] !== undefined && !numbersOf(texts[name]));
+}
+
+/** What the texts say; those that hold no numbers are left out. */
+export function switchedOf(texts: SwitchedTexts): Switched {
+  const fields = Object.entries(texts).flatMap(([name, text]) => {
+    const value = (NUMBERS as readonly string[]).includes(name) ? numbersOf(text) : text;
+    return value === undefined ? [] : [[name, value]];
+  });
+  return Object.fromEntries(fields) as Switched;
+}
+
+/** Numbers of the channels as a text, one where all are the same. */
+export function numbersText(values: readonly number[]): string {
+  return new Set(values).size === 1 ? String(values[0]) : values.join(', ');
 }
 
 /** For `package --preprocess` and `serving.config.ts`. */
