@@ -1,7 +1,15 @@
 /** Every verb in a pipe, in front of a reader that stops, and in a terminal without colors. */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { cpSync, mkdirSync, mkdtempSync, readdirSync, realpathSync, rmSync } from 'node:fs';
+import {
+  cpSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  realpathSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -28,6 +36,7 @@ beforeAll(async () => {
   cpSync(join(digits, 'model'), join(work, 'served/digits'), { recursive: true });
   cpSync(join(digits, 'model'), join(work, 'model'), { recursive: true });
   cpSync(join(digits, 'inference.ts'), join(work, 'inference.ts'));
+  writeFileSync(join(work, 'blocking.ts'), 'while (true);\nexport const handler = () => "";\n');
   cpSync(join(digits, SAMPLE), join(work, SAMPLE));
   cpSync(join(ROOT, 'test/fixtures/models/half_plus_two/2'), join(work, 'half/1'), {
     recursive: true,
@@ -211,9 +220,14 @@ test('serve in a pipe writes JSON lines alone, with paths as the container has t
   expect(left()).toEqual([]);
 });
 
-test.each(['', '2>&1'])('serve ends, and cleans up, when nobody reads it %s', async (both) => {
+test.each([
+  ['model', ''],
+  ['model', '2>&1'],
+  // The runtime is then killed, as it hears no signal.
+  ['model --handler blocking.ts', '2>&1'],
+])('serve %s ends, and cleans up, when nobody reads it %s', async (what, both) => {
   const port = await freePort();
-  const line = `'${process.execPath}' '${PROGRAM}' serve model --port ${port} ${both} | head -n 1`;
+  const line = `'${process.execPath}' '${PROGRAM}' serve ${what} --port ${port} ${both} | head -n 1`;
   const stderr = await inShell(line);
   expect(stderr).not.toContain('EPIPE');
   expect(stderr).not.toContain('sagemaker-tfs: interrupted by');

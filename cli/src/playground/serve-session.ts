@@ -120,8 +120,9 @@ async function listen(options: SessionOptions, behind: () => Behind): Promise<Fr
 async function startServing(options: SessionOptions): Promise<Serving> {
   const { source, handler, signal, onStep, playground } = options;
   const root = await prepareModelRoot(source, handler, { signal, onStep });
+  let runtime: RunningRuntime | undefined;
   try {
-    const runtime = await startRuntime({
+    runtime = await startRuntime({
       modelDirectory: root.directory,
       environment: {
         ...options.environment,
@@ -134,6 +135,7 @@ async function startServing(options: SessionOptions): Promise<Serving> {
     const behind = playground ? await describe(options, root.directory, runtime.url) : undefined;
     return { root, runtime, behind };
   } catch (error) {
+    await runtime?.stop();
     await root.cleanUp();
     throw error;
   }

@@ -1,5 +1,5 @@
 /** Turns whatever the user points at into a folder laid out like `/opt/ml/model`. */
-import { readlinkSync } from 'node:fs';
+import { readlinkSync, rmSync } from 'node:fs';
 import { mkdtemp, readdir, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -28,7 +28,13 @@ export async function prepareModelRoot(
 ): Promise<ModelRoot> {
   await removeAbandoned();
   const work = await mkdtemp(join(tmpdir(), ownPrefix()));
-  const cleanUp = () => rm(work, { recursive: true, force: true });
+  // A second Ctrl-C does not wait.
+  const atExit = () => rmSync(work, { recursive: true, force: true });
+  process.once('exit', atExit);
+  const cleanUp = async () => {
+    process.off('exit', atExit);
+    await rm(work, { recursive: true, force: true });
+  };
   const directory = join(work, 'model');
   const isArchive = ARCHIVE.test(source) && handler === undefined;
   try {

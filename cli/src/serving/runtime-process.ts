@@ -8,6 +8,7 @@ import { createInterface } from 'node:readline';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { isLoopbackName } from '@sagemaker-tfs/container/foreign-pages';
 import { LAST_WORDS } from '@sagemaker-tfs/container/last-words';
+import { removeAbandoned } from '@sagemaker-tfs/container/private-directory';
 import { startWatchdog } from '@sagemaker-tfs/container/watchdog';
 import { sentence } from '@sagemaker-tfs/manifest/sentence';
 import { CommandError } from '../errors.ts';
@@ -207,4 +208,6 @@ async function end(child: ChildProcess, seconds: number): Promise<void> {
   const force = setTimeout(() => child.kill('SIGKILL'), seconds * 1_000);
   await gone;
   clearTimeout(force);
+  // One that was killed removes nothing itself.
+  if (child.signalCode !== null) await removeAbandoned();
 }

@@ -31,7 +31,7 @@ export async function createPrivateDirectory(path: string): Promise<() => Promis
 }
 
 /** Removes what belongs to processes that are gone; what cannot be removed is another user's. */
-async function removeAbandoned(): Promise<void> {
+export async function removeAbandoned(): Promise<void> {
   for (const name of await readdir(tmpdir())) {
     const [, pid, started] = NAME.exec(name) ?? [];
     if (pid === undefined || isSameProcess(Number(pid), Number(started))) continue;
