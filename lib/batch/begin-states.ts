@@ -9,6 +9,48 @@ import { BACK_OFF, callFunction, failWith, runFailure } from './function-state.t
 import { jsonata, literal } from './jsonata.ts';
 import { statesArn } from './states-arn.ts';
 
+/** Whether the run that holds the lease still runs. */
+const HOLDER_STATES = {
+  'Describe holder': {
+    Type: 'Task',
+    Resource: statesArn('aws-sdk:sfn:describeExecution'),
+    Arguments: { ExecutionArn: jsonata('$states.input.begun.holder') },
+    Retry: [
+      {
+        ErrorEquals: ['Sfn.ExecutionDoesNotExistException', 'Sfn.InvalidArnException'],
+        MaxAttempts: 0,
+      },
+      { ErrorEquals: ['States.TaskFailed', 'States.Timeout'], ...BACK_OFF },
+    ],
+    Catch: [
+      {
+        ErrorEquals: ['Sfn.ExecutionDoesNotExistException', 'Sfn.InvalidArnException'],
+        Output: jsonata('$states.input'),
+        Next: MACHINE_STATES.takeOver,
+      },
+      {
+        ErrorEquals: ['States.ALL'],
+        Output: jsonata('$states.input'),
+        Next: 'Already running',
+      },
+    ],
+    Output: jsonata('$merge([$states.input, { "status": $states.result.Status }])'),
+    Next: 'Holder ended?',
+  },
+  'Holder ended?': {
+    Type: 'Choice',
+    Choices: [
+      {
+        Condition: jsonata(
+          '$states.input.status in ["SUCCEEDED", "FAILED", "TIMED_OUT", "ABORTED"]',
+        ),
+        Next: MACHINE_STATES.takeOver,
+      },
+    ],
+    Default: 'Already running',
+  },
+};
+
 /** `Begin` to `Already running`; `{settings, since}` continues to `next`. */
 export function beginStates(
   { shardFunctionArn, modelName }: DefinitionProps,
@@ -39,44 +81,7 @@ export function beginStates(
       ],
       Default: 'Describe holder',
     },
-    'Describe holder': {
-      Type: 'Task',
-      Resource: statesArn('aws-sdk:sfn:describeExecution'),
-      Arguments: { ExecutionArn: jsonata('$states.input.begun.holder') },
-      Retry: [
-        {
-          ErrorEquals: ['Sfn.ExecutionDoesNotExistException', 'Sfn.InvalidArnException'],
-          MaxAttempts: 0,
-        },
-        { ErrorEquals: ['States.TaskFailed', 'States.Timeout'], ...BACK_OFF },
-      ],
-      Catch: [
-        {
-          ErrorEquals: ['Sfn.ExecutionDoesNotExistException', 'Sfn.InvalidArnException'],
-          Output: jsonata('$states.input'),
-          Next: MACHINE_STATES.takeOver,
-        },
-        {
-          ErrorEquals: ['States.ALL'],
-          Output: jsonata('$states.input'),
-          Next: 'Already running',
-        },
-      ],
-      Output: jsonata('$merge([$states.input, { "status": $states.result.Status }])'),
-      Next: 'Holder ended?',
-    },
-    'Holder ended?': {
-      Type: 'Choice',
-      Choices: [
-        {
-          Condition: jsonata(
-            '$states.input.status in ["SUCCEEDED", "FAILED", "TIMED_OUT", "ABORTED"]',
-          ),
-          Next: MACHINE_STATES.takeOver,
-        },
-      ],
-      Default: 'Already running',
-    },
+    ...HOLDER_STATES,
     [MACHINE_STATES.takeOver]: call(
       '{ "takeOver": $states.input.begun.lease }',
       '$states.input.settings',

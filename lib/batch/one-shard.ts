@@ -3,6 +3,8 @@
  * is missing, and runs one job over them. What that job leaves is for the mop-up job of the run. A job that could not
  * run is tried again; a model that cannot run stops all shards.
  */
+
+import type { RunError } from '../errors.ts';
 import type { DefinitionProps } from './definition-props.ts';
 import { callFunction, runFailure } from './function-state.ts';
 import { CANARY_MANIFEST } from './handler/run-places.ts';
@@ -49,6 +51,15 @@ export function oneShard(props: DefinitionProps) {
   };
 }
 
+/** The choice that stops all shards. */
+function stopping(condition: string, error: RunError, reason: string) {
+  return {
+    Condition: jsonata(condition),
+    Output: jsonata(state(runFailure(error, reason))),
+    Next: 'Stop run',
+  };
+}
+
 function countStates(props: DefinitionProps) {
   const { shardFunctionArn } = props;
   return {
@@ -79,36 +90,20 @@ function countStates(props: DefinitionProps) {
           Output: jsonata('$merge([$states.input, { "attempt": 0 }])'),
           Next: 'Missing?',
         },
-        {
-          Condition: jsonata(
-            '$states.input.attempt > 0 and $states.input.class = "data" and $states.input.found.failedPercent > $states.input.settings.maxFailurePercent',
-          ),
-          Output: jsonata(
-            state(
-              runFailure(
-                'TooManyFailures',
-                '$string($round($states.input.found.failedPercent, 1)) & "% of the inputs of shard " & $states.input.shard & " have no output, and maxFailurePercent is " & $string($states.input.settings.maxFailurePercent) & ": " & $states.input.reason',
-              ),
-            ),
-          ),
-          Next: 'Stop run',
-        },
+        stopping(
+          '$states.input.attempt > 0 and $states.input.class = "data" and $states.input.found.failedPercent > $states.input.settings.maxFailurePercent',
+          'TooManyFailures',
+          '$string($round($states.input.found.failedPercent, 1)) & "% of the inputs of shard " & $states.input.shard & " have no output, and maxFailurePercent is " & $string($states.input.settings.maxFailurePercent) & ": " & $states.input.reason',
+        ),
         {
           Condition: jsonata('$states.input.found.missing = 0 or $states.input.attempt > 0'),
           Next: afterShard(props, 'Shard done'),
         },
-        {
-          Condition: jsonata('$states.input.found.overBudget'),
-          Output: jsonata(
-            state(
-              runFailure(
-                'OverBudget',
-                '"the jobs of this run have used its " & $string($states.input.settings.budgetInstanceHours) & " instance hours. Start again with a larger budgetInstanceHours and the same runId to continue"',
-              ),
-            ),
-          ),
-          Next: 'Stop run',
-        },
+        stopping(
+          '$states.input.found.overBudget',
+          'OverBudget',
+          '"the jobs of this run have used its " & $string($states.input.settings.budgetInstanceHours) & " instance hours. Start again with a larger budgetInstanceHours and the same runId to continue"',
+        ),
       ],
       Default: 'Transform shard',
     },
@@ -142,11 +137,7 @@ function jobStates(props: DefinitionProps) {
     'Why?': {
       Type: 'Choice',
       Choices: [
-        {
-          Condition: jsonata('$states.input.class = "lasting"'),
-          Output: jsonata(state(runFailure('CannotRun', '$states.input.reason'))),
-          Next: 'Stop run',
-        },
+        stopping('$states.input.class = "lasting"', 'CannotRun', '$states.input.reason'),
         {
           Condition: jsonata(
             `$states.input.class in ["capacity", "internal"] and $states.input.waits < ${MAX_WAITS}`,

@@ -160,10 +160,6 @@ const RESULT =
   '$sift($states.input.summary, function($v, $k) { $not($k in ["counted", "position"]) })';
 
 function checkStates(props: DefinitionProps, ends: Ends) {
-  const afterMopUp = {
-    Output: withoutPosition(`{ "mopped": $exists(${JOB_SPENT}) ? ${JOB_SPENT} : {} }`),
-    Next: 'Check outputs',
-  };
   return {
     'Check outputs': {
       ...callFunction(
@@ -197,6 +193,27 @@ function checkStates(props: DefinitionProps, ends: Ends) {
       ],
       Default: 'Incomplete',
     },
+    ...mopUpStates(props),
+    Incomplete: {
+      Type: 'Pass',
+      Output: jsonata(
+        runFailure(
+          'Incomplete',
+          '$string($states.input.summary.missing) & " of " & $string($states.input.summary.inputs) & " inputs have no output; " & $states.input.summary.advice',
+        ),
+      ),
+      Next: ends.failure,
+    },
+  };
+}
+
+/** One more job over what the shards have left, and back to the check. */
+function mopUpStates(props: DefinitionProps) {
+  const afterMopUp = {
+    Output: withoutPosition(`{ "mopped": $exists(${JOB_SPENT}) ? ${JOB_SPENT} : {} }`),
+    Next: 'Check outputs',
+  };
+  return {
     ...transformStates(
       'Mop up',
       props,
@@ -222,15 +239,5 @@ function checkStates(props: DefinitionProps, ends: Ends) {
     },
     'Mop-up left': { Type: 'Pass', ...afterMopUp },
     'Wait for mop-up': { Type: 'Wait', Seconds: WAIT_SECONDS, Next: 'Mop up' },
-    Incomplete: {
-      Type: 'Pass',
-      Output: jsonata(
-        runFailure(
-          'Incomplete',
-          '$string($states.input.summary.missing) & " of " & $string($states.input.summary.inputs) & " inputs have no output; " & $states.input.summary.advice',
-        ),
-      ),
-      Next: ends.failure,
-    },
   };
 }

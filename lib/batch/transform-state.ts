@@ -140,6 +140,40 @@ interface TransformTransitions {
   readonly onError: { readonly Output: string; readonly Next: string };
 }
 
+/** JSONata of the job's status at the last look. */
+const JOB_STATUS = '$states.input.job.status';
+
+/** JSONata of what a call has failed with. */
+const CAUGHT = '{ "error": $states.errorOutput.Error, "reason": $states.errorOutput.Cause }';
+
+/** Describes the job. @param next the states after a look, and after one that has failed */
+function lookState(next: { readonly Next: string; readonly Catch: object }) {
+  return {
+    Type: 'Task',
+    Resource: DESCRIBE,
+    Arguments: { TransformJobName: jsonata(JOB_NAME) },
+    Retry: [
+      {
+        ErrorEquals: ['States.TaskFailed', 'States.Timeout'],
+        IntervalSeconds: 10,
+        BackoffRate: 2,
+        MaxDelaySeconds: 300,
+        MaxAttempts: 20,
+        JitterStrategy: 'FULL',
+      },
+    ],
+    Catch: next.Catch,
+    Output: withJob(`{
+        "looks": $states.input.job.looks + 1,
+        "status": $states.result.TransformJobStatus,
+        "spent": $sift($states.result, function($v, $k) { $k in ["TransformJobName", "TransformStartTime", "TransformEndTime", "TransformResources"] }),
+        "error": "TransformJobFailed",
+        "reason": $exists($states.result.FailureReason) ? $states.result.FailureReason : "the job is " & $states.result.TransformJobStatus
+      }`),
+    Next: next.Next,
+  };
+}
+
 /**
  * Runs a job over a data source and waits for it.
  * @param name of the first state, and start of the others' names
@@ -160,16 +194,7 @@ export function transformStates(
   const refused = `${name}: refused`;
   const again = `${name}: again?`;
   const pause = `${name}: pause`;
-  const caught = [
-    {
-      ErrorEquals: ['States.ALL'],
-      Output: withJob(
-        '{ "error": $states.errorOutput.Error, "reason": $states.errorOutput.Cause }',
-      ),
-      Next: refused,
-    },
-  ];
-  const status = '$states.input.job.status';
+  const caught = [{ ErrorEquals: ['States.ALL'], Output: withJob(CAUGHT), Next: refused }];
   return {
     [name]: {
       Type: 'Task',
@@ -182,39 +207,16 @@ export function transformStates(
       Next: wait,
     },
     [wait]: { Type: 'Wait', Seconds: jsonata(NEXT_LOOK), Next: look },
-    [look]: {
-      Type: 'Task',
-      Resource: DESCRIBE,
-      Arguments: { TransformJobName: jsonata(JOB_NAME) },
-      Retry: [
-        {
-          ErrorEquals: ['States.TaskFailed', 'States.Timeout'],
-          IntervalSeconds: 10,
-          BackoffRate: 2,
-          MaxDelaySeconds: 300,
-          MaxAttempts: 20,
-          JitterStrategy: 'FULL',
-        },
-      ],
-      Catch: caught,
-      Output: withJob(`{
-        "looks": $states.input.job.looks + 1,
-        "status": $states.result.TransformJobStatus,
-        "spent": $sift($states.result, function($v, $k) { $k in ["TransformJobName", "TransformStartTime", "TransformEndTime", "TransformResources"] }),
-        "error": "TransformJobFailed",
-        "reason": $exists($states.result.FailureReason) ? $states.result.FailureReason : "the job is " & $states.result.TransformJobStatus
-      }`),
-      Next: ended,
-    },
+    [look]: lookState({ Catch: caught, Next: ended }),
     [ended]: {
       Type: 'Choice',
       Choices: [
         {
-          Condition: jsonata(`${status} = "Completed"`),
+          Condition: jsonata(`${JOB_STATUS} = "Completed"`),
           Output: transitions.Output,
           Next: transitions.Next,
         },
-        { Condition: jsonata(`${status} in ["InProgress", "Stopping"]`), Next: wait },
+        { Condition: jsonata(`${JOB_STATUS} in ["InProgress", "Stopping"]`), Next: wait },
       ],
       Default: refused,
     },

@@ -3,7 +3,7 @@ import { type FileHandle, mkdir, open, rename, rm } from 'node:fs/promises';
 import { dirname } from 'node:path';
 
 /** A JSON array that is written item by item: of any length, and there as a whole or not at all. */
-interface JsonArrayFile {
+export interface JsonArrayFile {
   add(item: unknown): Promise<void>;
   /** Puts the file in place. */
   commit(): Promise<void>;

@@ -69,7 +69,17 @@ export function addEstimate(program: Command): void {
       list,
     )
     .option('--instance-count <number>', 'instances at once', wholeNumber(), 2);
-  command
+  addAssumptions(command)
+    .option('--prices <file>', 'price file (default: prices/us-east-1.json of this project)')
+    .option('--live-prices', 'instance prices from the AWS Price List API')
+    .option('--region <region>', "of the live prices (default: the price file's)")
+    .option('--json', 'print the result as JSON')
+    .action(run);
+}
+
+/** What an estimate assumes by default. */
+function addAssumptions(command: Command): Command {
+  return command
     .option(
       '--images-per-object <number>',
       `images in a packed file (default: as many as fill ${WORKER_DEFAULTS.partMb} MB, as batch pack makes them)`,
@@ -102,12 +112,7 @@ export function addEstimate(program: Command): void {
       '--worker-hour <dollars>',
       'an instance hour of the batch worker, such as of an EC2 spot instance (default: of the instance type)',
       positive,
-    )
-    .option('--prices <file>', 'price file (default: prices/us-east-1.json of this project)')
-    .option('--live-prices', 'instance prices from the AWS Price List API')
-    .option('--region <region>', "of the live prices (default: the price file's)")
-    .option('--json', 'print the result as JSON')
-    .action(run);
+    );
 }
 
 async function run(options: Options, command: Command): Promise<void> {

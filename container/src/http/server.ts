@@ -85,24 +85,14 @@ const SMALL_BYTES = 16_384;
 const LAST_REQUESTS_MS = 250;
 /** No limit of a client's pace. */
 const ANY_PACE: PaceLimits = { minBytesPerSecond: 0, patienceMs: 60_000 };
+
 /** Starts to listen. @throws where the port is taken */
 export async function startServer(
   routes: Routes | Responder,
   options: ServerOptions,
 ): Promise<RunningServer> {
   const pace = options.pace ?? ANY_PACE;
-  const server = createServer({
-    keepAliveTimeout: KEEP_ALIVE_MS,
-    noDelay: true,
-    highWaterMark: BUFFERED_BYTES,
-    headersTimeout: pace.patienceMs,
-    connectionsCheckingInterval: pace.patienceMs / 4,
-    // A body may take as long as the request itself, as long as it comes; see `client-pace.ts`.
-    requestTimeout: 0,
-    ...(options.maxHeaderBytes && { maxHeaderSize: options.maxHeaderBytes }),
-    // Node would refuse a request without it with an empty body. Proxies may name the host in the target alone.
-    requireHostHeader: false,
-  });
+  const server = httpServer(options, pace);
   const state: ServerState = {
     respond: typeof routes === 'function' ? routes : responderOf(routes),
     options,
@@ -119,8 +109,6 @@ export async function startServer(
     reader?.giveUp();
     return reader !== undefined;
   };
-  // Beyond a number of its own Node drops fields without a word; what counts is their size.
-  server.maxHeadersCount = 0;
   const { enter } = state.pipelines;
   const take = (expectsContinue: boolean) => (request: IncomingMessage, response: ServerResponse) =>
     enter(response, () => serve(state, request, response, expectsContinue));
@@ -148,6 +136,24 @@ export async function startServer(
       return state.admission.heldBytes;
     },
   };
+}
+
+function httpServer({ maxHeaderBytes }: ServerOptions, { patienceMs }: PaceLimits): Server {
+  const server = createServer({
+    keepAliveTimeout: KEEP_ALIVE_MS,
+    noDelay: true,
+    highWaterMark: BUFFERED_BYTES,
+    headersTimeout: patienceMs,
+    connectionsCheckingInterval: patienceMs / 4,
+    // A body may take as long as the request itself, as long as it comes; see `client-pace.ts`.
+    requestTimeout: 0,
+    ...(maxHeaderBytes && { maxHeaderSize: maxHeaderBytes }),
+    // Node would refuse a request without it with an empty body. Proxies may name the host in the target alone.
+    requireHostHeader: false,
+  });
+  // Beyond a number of its own Node drops fields without a word; what counts is their size.
+  server.maxHeadersCount = 0;
+  return server;
 }
 
 interface ServerState {

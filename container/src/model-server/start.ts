@@ -67,19 +67,9 @@ const NO_THREAD =
 export async function startModelServer(options: ModelServerOptions): Promise<ModelServer> {
   const { environment, variables, log } = options;
   const endpoints = modelServerEndpoints(environment, process.pid);
-  for (const endpoint of endpoints) {
-    checkSocketPath(endpoint);
-    const problem = await portProblem(endpoint);
-    if (problem) throw problem;
-  }
+  await checkPorts(endpoints);
   const files = await writeModelServerFiles(environment, options.models);
-  const serving: Serving = {
-    served: [],
-    wanted: [],
-    ended: undefined,
-    isLoading: false,
-    restorer: undefined,
-  };
+  const serving = nothingServed();
   const { failed, fail } = laterFailure();
   const failStart = (message: string) => fail(new StartError('MODEL_SERVER_FAILED', message));
   const pool = poolOf(environment, endpoints, log, options.models, failStart, {
@@ -91,13 +81,9 @@ export async function startModelServer(options: ModelServerOptions): Promise<Mod
     },
     restore: async (instance, index) => serving.restorer?.restore(instance, index),
   });
-  const instances = endpoints.map((endpoint) => ({
-    endpoint,
-    flags: modelServerFlags(environment, files, endpoint),
-  }));
-  // All of its lines are read, whichever are logged.
-  const own = { ...tensorFlowVariables(environment, variables), TF_CPP_MIN_LOG_LEVEL: '0' };
-  const env = { ...variables, ...own };
+  const flagsOf = (endpoint: ModelServerEndpoint) => modelServerFlags(environment, files, endpoint);
+  const instances = endpoints.map((endpoint) => ({ endpoint, flags: flagsOf(endpoint) }));
+  const env = variablesOf(environment, variables);
   const supervisor: Supervisor = new Supervisor({
     instances,
     env,
@@ -134,6 +120,25 @@ export async function startModelServer(options: ModelServerOptions): Promise<Mod
       return stopModelServer(pool, supervisor, files, Math.min(mostMs, GRACE_MS));
     },
   };
+}
+
+function nothingServed(): Serving {
+  return { served: [], wanted: [], ended: undefined, isLoading: false, restorer: undefined };
+}
+
+/** @throws StartError PORT_REFUSED */
+async function checkPorts(endpoints: readonly ModelServerEndpoint[]): Promise<void> {
+  for (const endpoint of endpoints) {
+    checkSocketPath(endpoint);
+    const problem = await portProblem(endpoint);
+    if (problem) throw problem;
+  }
+}
+
+/** All of its lines are read, whichever are logged. */
+function variablesOf(environment: Environment, variables: NodeJS.ProcessEnv): NodeJS.ProcessEnv {
+  const own = { ...tensorFlowVariables(environment, variables), TF_CPP_MIN_LOG_LEVEL: '0' };
+  return { ...variables, ...own };
 }
 
 /** Reaches the model server that another process of this container has started and watches over. */

@@ -12,7 +12,7 @@ import {
 } from '@sagemaker-tfs/batch';
 import { receive, type S3Object } from '@sagemaker-tfs/batch/s3';
 import { parseJson } from '@sagemaker-tfs/tensors';
-import { openJsonArray } from '../json-array-file.ts';
+import { type JsonArrayFile, openJsonArray } from '../json-array-file.ts';
 import {
   type JobInput,
   type KeyPart,
@@ -90,6 +90,40 @@ export async function verifyOutputs(
   const wanted = plan ? 0 : options.samples;
   const manifest = await openJsonArray(options.redriveManifest);
   await manifest.add({ prefix: root });
+  const comparison = compare(places, manifest, { ...options, samples: wanted });
+  const { found, orphans } = comparison;
+  try {
+    await Readable.from(parts).map(comparison.verifyPart, { concurrency: LISTINGS }).toArray();
+    const addOutside = async (outputs: () => AsyncIterable<S3Object>) => {
+      for await (const { key } of outputs()) comparison.addOrphan(key);
+    };
+    await Readable.from(outside ?? [])
+      .map(addOutside, { concurrency: LISTINGS })
+      .toArray();
+  } catch (error) {
+    await manifest.discard();
+    throw error;
+  }
+  options.onProgress?.(found.inputs);
+  await (found.missing > 0 ? manifest.commit() : manifest.discard());
+  return {
+    ...found,
+    ...(found.missing > 0 && { redriveManifest: options.redriveManifest }),
+    firstMissing: comparison.firstMissing,
+    ...(failures && { failures: Object.fromEntries(failures) }),
+    ...(outside && { orphans: orphans.count, firstOrphans: orphans.first.sort(compareKeys) }),
+    samples: await Promise.all(
+      comparison.chosen.map((output) => look(s3, outputs, output, options.accept)),
+    ),
+  };
+}
+
+/** Counts part after part; adds what is missing to the manifest. */
+function compare(
+  places: TransformPlaces,
+  manifest: JsonArrayFile,
+  { samples, onProgress }: Pick<VerifyOptions, 'samples' | 'onProgress'>,
+) {
   const found = { inputs: 0, done: 0, missing: 0, stale: 0, empty: 0 };
   const firstMissing: string[] = [];
   const orphans = { count: 0, first: [] as string[] };
@@ -109,38 +143,17 @@ export async function verifyOutputs(
       if (stale) found.stale++;
       const kind = stale ? 'missing' : match.kind;
       found[kind]++;
-      if (++found.inputs % STEP === 0) options.onProgress?.(found.inputs);
+      if (++found.inputs % STEP === 0) onProgress?.(found.inputs);
       if (match.kind === 'missing' || stale) {
         if (firstMissing.length < NAMED) firstMissing.push(match.key);
         await manifest.add(match.key);
       } else {
         if (match.output.size === 0) found.empty++;
-        choose(chosen, match.output, found.done, wanted);
+        choose(chosen, match.output, found.done, samples);
       }
     }
   };
-  try {
-    await Readable.from(parts).map(verifyPart, { concurrency: LISTINGS }).toArray();
-    const addOutside = async (outputs: () => AsyncIterable<S3Object>) => {
-      for await (const { key } of outputs()) addOrphan(key);
-    };
-    await Readable.from(outside ?? [])
-      .map(addOutside, { concurrency: LISTINGS })
-      .toArray();
-  } catch (error) {
-    await manifest.discard();
-    throw error;
-  }
-  options.onProgress?.(found.inputs);
-  await (found.missing > 0 ? manifest.commit() : manifest.discard());
-  return {
-    ...found,
-    ...(found.missing > 0 && { redriveManifest: options.redriveManifest }),
-    firstMissing,
-    ...(failures && { failures: Object.fromEntries(failures) }),
-    ...(outside && { orphans: orphans.count, firstOrphans: orphans.first.sort(compareKeys) }),
-    samples: await Promise.all(chosen.map((output) => look(s3, outputs, output, options.accept))),
-  };
+  return { found, firstMissing, orphans, chosen, addOrphan, verifyPart };
 }
 
 function isStale(input: JobInput, output: S3Object, places: TransformPlaces): boolean {

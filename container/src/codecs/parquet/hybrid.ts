@@ -27,13 +27,7 @@ export function hybridReader(bytes: Uint8Array, width: number): HybridReader {
     return value;
   };
   const beginRun = () => {
-    let head = 0;
-    for (let scale = 1; ; scale *= 128) {
-      const next = byte();
-      if (scale > 2 ** 28) throw bad('has a page that ends too early');
-      head += (next & 0x7f) * scale;
-      if (next < 128) break;
-    }
+    const head = headOf(byte);
     const runs = Math.floor(head / 2);
     if (runs === 0) throw bad('has an empty run');
     if (head % 2 === 0) {
@@ -70,4 +64,15 @@ export function hybridReader(bytes: Uint8Array, width: number): HybridReader {
       filled = stop;
     }
   };
+}
+
+/** The number before a run, seven bits a byte. */
+function headOf(byte: () => number): number {
+  let head = 0;
+  for (let scale = 1; ; scale *= 128) {
+    const next = byte();
+    if (scale > 2 ** 28) throw bad('has a page that ends too early');
+    head += (next & 0x7f) * scale;
+    if (next < 128) return head;
+  }
 }
