@@ -162,6 +162,13 @@ test.each<[string, typeof text, string, unknown, RegExp[]]>([
     NUMBERS,
     [/t\[1\]\[0\]/, /^2 document\[2\] has 2 .*has 3$/],
   ],
+  [
+    json,
+    rows,
+    '[1,2,3]\n[7,8,9]\n["record 1",2,3]',
+    NUMBERS,
+    [/^2 document\[2\]\[0\]: "record 1" /],
+  ],
   [json, open, '[1,\n2,3]\n[4,5]\n[7,8,9]\n', NUMBERS, [/^1 document\[1\] has 2/]],
   [json, open, '[1,2,3]\n[1,2\n[7,\n 8, 9]\n', NUMBERS, [/^1 document\[1\]: the body/]],
   [json, open, '[1,2,3]\n]\n["x\n[7,8,9]\n[1', NUMBERS, [/^1 /, /^2 /, /^4 document\[4\]: /]],

@@ -17,7 +17,7 @@ export {
 } from './length-prefixed.ts';
 export { mediaTypeOf } from './media-types.ts';
 export { isNear, type Nearness } from './nearness.ts';
-export { type PlaceName, tensorFromNested } from './nested.ts';
+export { indexed, type PlaceName, tensorFromNested } from './nested.ts';
 export {
   type DecodeNpyOptions,
   decodeNpy,

@@ -21,6 +21,8 @@ export interface BodyRecords {
   readonly records: readonly Uint8Array[];
   /** A body of these records alone. */
   join(records: readonly Uint8Array[]): Promise<Uint8Array>;
+  /** For `DecodeContext.places` of a body of some of the records. */
+  places(indices: readonly number[]): readonly number[];
   /** What messages call a record: `record 3`, `document[3]`, and of CSV the line on which it ends, `line 4`. */
   place(index: number): string;
   /** True where one record alone may be read as several instances: a JSON list of lists. */
@@ -28,6 +30,9 @@ export interface BodyRecords {
 }
 
 const NEWLINE = Uint8Array.of(0x0a);
+
+/** Records that are not counted in lines have their index. */
+const places = (indices: readonly number[]) => indices;
 
 /**
  * Cuts JSON lines, CSV, TFRecord, RecordIO and length-prefixed records at the ends of the records, without reading
@@ -94,7 +99,9 @@ async function listOf(
 
 function documents(records: readonly Uint8Array[] | undefined): BodyRecords | undefined {
   const place = (index: number) => `document[${index}]`;
-  return records && { records, join: (some) => joined(some, line), place, isAmbiguous: true };
+  return (
+    records && { records, join: (some) => joined(some, line), places, place, isAmbiguous: true }
+  );
 }
 
 /** @param lines where the records end, filled as they are read */
@@ -114,6 +121,10 @@ function csv(
     all && {
       records: all.slice(headers),
       join: (records) => joined([...all.slice(0, headers), ...records], line),
+      places: (indices) => [
+        ...lines.slice(0, headers),
+        ...indices.map((index) => lines[headers + index] as number),
+      ],
       place: (index) => `line ${lines[headers + index]}`,
       isAmbiguous: false,
     }
@@ -125,7 +136,9 @@ function framed(
   encode: (record: Uint8Array) => readonly Uint8Array[],
 ): BodyRecords | undefined {
   const place = (index: number) => `record ${index}`;
-  return records && { records, join: (some) => joined(some, encode), place, isAmbiguous: false };
+  return (
+    records && { records, join: (some) => joined(some, encode), places, place, isAmbiguous: false }
+  );
 }
 
 function line(content: Uint8Array): readonly Uint8Array[] {

@@ -9,6 +9,21 @@ import type { Labels } from '../postprocess/labels.ts';
 export interface DecodeContext extends PictureContext {
   /** The media type as sent, parameters included, for example `text/csv; header=present`. */
   readonly contentType: string;
+  /**
+   * What messages call the records of a body that is a part of another: their numbers there, of CSV their lines. By
+   * default they are counted as they come.
+   */
+  readonly places?: readonly number[] | undefined;
+}
+
+/** The number by which messages call a record. */
+export function placeOf({ places }: Pick<DecodeContext, 'places'>, index: number): number {
+  return places?.[index] ?? index;
+}
+
+/** What messages call a record of a framed body. */
+export function recordName(context: Pick<DecodeContext, 'places'>, index: number): string {
+  return `record ${placeOf(context, index)}`;
 }
 
 /** Encoded pictures of a body, one a record. */

@@ -24,6 +24,8 @@ interface CsvReading {
    * Python's csv, pandas), and a quote behind it is an error.
    */
   readonly trim: boolean;
+  /** Lines on which messages have the records end, where not as they are counted here. */
+  readonly places?: readonly number[] | undefined;
   readonly signal?: AbortSignalLike | undefined;
 }
 
@@ -38,8 +40,20 @@ export async function readCsv(
   reading: CsvReading,
 ): Promise<void> {
   if (!isUtf8(body)) throw new ServingError('BAD_INPUT', 'the CSV is not UTF-8.');
-  if (body.includes(QUOTE)) await readQuoted(body, onRow, reading);
-  else await readPlain(body, onRow, reading);
+  const { places } = reading;
+  let row = 0;
+  const onPlaced: typeof onRow = places
+    ? ({ cells, line }) => onRow({ cells, line: places[row++] ?? line })
+    : onRow;
+  try {
+    await (body.includes(QUOTE) ? readQuoted : readPlain)(body, onPlaced, reading);
+  } catch (error) {
+    if (!(error instanceof CsvError)) throw error;
+    // The parser is at the record behind those that it has handed over.
+    const own = `line ${error.lines}`;
+    const message = error.message.replace(own, `line ${places?.[row] ?? error.lines}`);
+    throw new ServingError('BAD_INPUT', `the CSV is broken: ${message}`, { cause: error });
+  }
 }
 
 async function readQuoted(
@@ -67,8 +81,7 @@ async function readQuoted(
     await Promise.all([fed, finished]);
   } catch (error) {
     parser.destroy();
-    if (!(error instanceof CsvError)) throw error;
-    throw new ServingError('BAD_INPUT', `the CSV is broken: ${error.message}`, { cause: error });
+    throw error;
   }
 }
 

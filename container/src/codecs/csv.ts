@@ -38,7 +38,7 @@ export const csvRequest: RequestCodec = {
         columns.add(cells, line);
         rows += 1;
       },
-      { trim: !takesText(context.signature), signal: context.signal },
+      { trim: !takesText(context.signature), places: context.places, signal: context.signal },
     );
     if (!columns || width === undefined || rows === 0) {
       throw new ServingError('BAD_INPUT', 'the CSV has no instances. Send at least one line.');

@@ -4,7 +4,6 @@ import {
   elementCount,
   numericTensor,
   own,
-  type Signature,
   stringTensor,
   type Tensor,
   type TensorMap,
@@ -12,7 +11,7 @@ import {
 import { ServingError } from '../errors.ts';
 import { instanceShape } from '../models/instance-shape.ts';
 import { eachInTurns } from '../waiting/in-turns.ts';
-import type { DecodeContext, HeldPictures, ReadRequest } from './codec.ts';
+import { type DecodeContext, type HeldPictures, type ReadRequest, recordName } from './codec.ts';
 import { fitLargeInput } from './fit-thread.ts';
 import { withPictures } from './held-pictures.ts';
 import { reading, shortened } from './input-error.ts';
@@ -34,17 +33,18 @@ export interface FeatureBatch {
  * @throws ServingError UNKNOWN_INPUT, or BAD_INPUT where the first record is no instance of the signature
  */
 export function featureBatch(first: TensorMap, context: DecodeContext): FeatureBatch {
-  const columns = Object.entries(featureNames(first, context.signature)).map(
-    ([input, feature]) => ({ feature, column: columnOf(first, feature, input, context) }),
-  );
+  const columns = Object.entries(featureNames(first, context)).map(([input, feature]) => ({
+    feature,
+    column: columnOf(first, feature, input, context),
+  }));
   const left = Object.keys(context.signature.inputs).filter((name) =>
     columns.every(({ column }) => column.input !== name),
   );
   return {
     add(record, index) {
-      refuseLater(record, left, index);
+      refuseLater(record, left, index, context);
       for (const { feature, column } of columns) {
-        column.add(requireFeature(record, feature, index), index);
+        column.add(requireFeature(record, feature, index, context), index);
       }
     },
     async read() {
@@ -72,14 +72,15 @@ export async function featuresToTensors(
 }
 
 /** The feature for each input. */
-function featureNames(first: TensorMap, { key, inputs }: Signature): Record<string, string> {
+function featureNames(first: TensorMap, context: DecodeContext): Record<string, string> {
+  const { key, inputs } = context.signature;
   const names = Object.keys(inputs);
   const known = names.filter((name) => Object.hasOwn(first, name));
   if (known.length > 0) return Object.fromEntries(known.map((name) => [name, name]));
   if (names.length === 1 && Object.hasOwn(first, VALUES)) return { [names[0] as string]: VALUES };
   throw new ServingError(
     'UNKNOWN_INPUT',
-    `record 0 has the features ${featureList(first)}, but none is an input of signature '${key}' (${names.join(', ')}).`,
+    `${recordName(context, 0)} has the features ${featureList(first)}, but none is an input of signature '${key}' (${names.join(', ')}).`,
   );
 }
 
@@ -90,22 +91,32 @@ function featureList(record: TensorMap): string {
   return names.length > 10 ? `${shown} and ${names.length - 10} more` : shown;
 }
 
-function requireFeature(record: TensorMap, feature: string, index: number): Tensor {
+function requireFeature(
+  record: TensorMap,
+  feature: string,
+  index: number,
+  context: DecodeContext,
+): Tensor {
   const tensor = own(record, feature);
   if (tensor) return tensor;
   throw new ServingError(
     'BAD_INPUT',
-    `record ${index} lacks the feature '${feature}' of record 0.`,
+    `${recordName(context, index)} lacks the feature '${feature}' of ${recordName(context, 0)}.`,
   );
 }
 
-/** An input that record 0 leaves to its default has that default in every record. @throws ServingError BAD_INPUT */
-function refuseLater(record: TensorMap, left: readonly string[], index: number): void {
+/** An input that the first record leaves to its default has that default in every record. @throws ServingError BAD_INPUT */
+function refuseLater(
+  record: TensorMap,
+  left: readonly string[],
+  index: number,
+  context: DecodeContext,
+): void {
   const later = left.find((name) => Object.hasOwn(record, name));
   if (later === undefined) return;
   throw new ServingError(
     'BAD_INPUT',
-    `record ${index} has the feature '${later}', which record 0 lacks. All records of a request must have it, or none.`,
+    `${recordName(context, index)} has the feature '${later}', which ${recordName(context, 0)} lacks. All records of a request must have it, or none.`,
   );
 }
 
@@ -122,9 +133,9 @@ function columnOf(
   input: string,
   context: DecodeContext,
 ): Column {
-  const first = requireFeature(record, feature, 0);
+  const first = requireFeature(record, feature, 0, context);
   const isImage = first.dtype === 'string' && context.signature.inputs[input]?.dtype !== 'string';
-  return isImage ? imageColumn(input) : valueColumn(first, input, context);
+  return isImage ? imageColumn(input, context) : valueColumn(first, input, context);
 }
 
 const WORDS = { rows: 'records', values: 'values' };
@@ -134,7 +145,7 @@ function valueColumn(first: Tensor, input: string, context: DecodeContext): Colu
   const width = elementCount(first.shape);
   // Of the one record that is known it is the instance that must fit, not their number.
   const count = Math.max(1, shape?.[0] ?? 1);
-  reading(() => instanceShape(input, shape, count, width, WORDS), 'record 0');
+  reading(() => instanceShape(input, shape, count, width, WORDS), recordName(context, 0));
   const rows: Tensor[] = [];
   return {
     input,
@@ -146,7 +157,7 @@ function valueColumn(first: Tensor, input: string, context: DecodeContext): Colu
       }
       throw new ServingError(
         'BAD_INPUT',
-        `record ${index} has ${size} ${row.dtype} values for '${input}', record 0 has ${width} ${first.dtype}`,
+        `${recordName(context, index)} has ${size} ${row.dtype} values for '${input}', ${recordName(context, 0)} has ${width} ${first.dtype}`,
       );
     },
     async batch() {
@@ -181,14 +192,15 @@ async function joined(
   return numericTensor(first.dtype, shape, bytes);
 }
 
-function imageColumn(input: string): Column {
+function imageColumn(input: string, context: DecodeContext): Column {
   const images: Uint8Array[] = [];
   return {
     input,
     add(row, index) {
       const [image, ...others] = row.dtype === 'string' ? row.values : [];
       if (!image || others.length > 0) {
-        throw new ServingError('BAD_INPUT', `record ${index} must have one image for '${input}'.`);
+        const message = `${recordName(context, index)} must have one image for '${input}'.`;
+        throw new ServingError('BAD_INPUT', message);
       }
       images.push(image);
     },

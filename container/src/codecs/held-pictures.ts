@@ -2,7 +2,13 @@
 import { PREPROCESS_DEFAULTS } from '@sagemaker-tfs/manifest';
 import type { Tensor } from '@sagemaker-tfs/tensors';
 import { loadOnce } from '../memory/load-once.ts';
-import type { DecodeContext, DecodedRequest, ReadRequest, RequestCodec } from './codec.ts';
+import {
+  type DecodeContext,
+  type DecodedRequest,
+  type ReadRequest,
+  type RequestCodec,
+  recordName,
+} from './codec.ts';
 
 /** What reads text needs none of them. */
 const imageLibraries = loadOnce(() =>
@@ -19,12 +25,12 @@ export async function withPictures(
   const inputs: [string, Tensor][] = Object.entries(request.inputs);
   for (const { input, images } of pictures) {
     if (input === undefined) {
-      const tensors = await imagesToTensors(images, context, (index) => `record ${index}`);
+      const tensors = await imagesToTensors(images, context, (index) => recordName(context, index));
       const frames = await framesOf(images, context);
       return { ...request, inputs: tensors, form: formOfImages(context), frames };
     }
     const preprocess = { ...PREPROCESS_DEFAULTS, ...context.preprocess, input };
-    const name = (index: number) => `record ${index}, '${input}'`;
+    const name = (index: number) => `${recordName(context, index)}, '${input}'`;
     const tensors = await imagesToTensors(images, { ...context, preprocess }, name);
     inputs.push([input, tensors[input] as Tensor]);
   }

@@ -8,7 +8,7 @@ import {
 } from '@sagemaker-tfs/tensors';
 import type { DecodeLimits } from '../decode-limits.ts';
 import { ServingError } from '../errors.ts';
-import type { DecodeContext } from './codec.ts';
+import { type DecodeContext, placeOf } from './codec.ts';
 import { featuresToTensors } from './features.ts';
 import { reading } from './input-error.ts';
 import { onlyStringInput, stringsToTensors } from './records.ts';
@@ -35,9 +35,10 @@ export async function examplesToTensors(
   const text = onlyStringInput(context);
   // An input may be of more digits than a tf.Example has.
   const float = text === undefined ? 'float64' : 'float32';
-  const records = documents.flatMap((document, index) =>
-    recordsOf(document, documents.length > 1 ? `document ${index}: ` : '', { limits, float }),
-  );
+  const records = documents.flatMap((document, index) => {
+    const place = documents.length > 1 ? `document ${placeOf(context, index)}: ` : '';
+    return recordsOf(document, place, { limits, float });
+  });
   if (text === undefined) return featuresToTensors(records, context);
   const serialized = records.map((record) => encodeExample(record, { kindOfEmpty: false }));
   return stringsToTensors(serialized, text, context);

@@ -5,7 +5,7 @@ import { filledBelow } from './empty-elements.ts';
 import { dtypeOf, reading } from './input-error.ts';
 
 /** What the readers of JSON know besides the document. */
-export type JsonContext = Pick<DecodeContext, 'signature' | 'limits'>;
+export type JsonContext = Pick<DecodeContext, 'signature' | 'limits' | 'places'>;
 
 /**
  * @param place what messages call the value

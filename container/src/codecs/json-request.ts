@@ -7,7 +7,7 @@ import {
   parsePackedJsonDocuments,
 } from '@sagemaker-tfs/tensors';
 import { ServingError } from '../errors.ts';
-import type { DecodeContext, DecodedRequest, RequestCodec } from './codec.ts';
+import { type DecodeContext, type DecodedRequest, placeOf, type RequestCodec } from './codec.ts';
 import { reading } from './input-error.ts';
 import { columnsToTensors } from './json-columns.ts';
 import { type ExamplesDocument, examplesToTensors } from './json-examples.ts';
@@ -58,7 +58,7 @@ function decodeDocuments(
   const odd = documents.findIndex((document) => !hasExamples(document, context));
   if (odd === 0) return rows(documents, 'document', context);
   if (odd < 0) return decodeExamples(documents as ServingDocument[], body, context);
-  const message = `document ${odd} has no list of "examples", as document 0 has. Send examples alone, or an instance a document.`;
+  const message = `document ${placeOf(context, odd)} has no list of "examples", as document ${placeOf(context, 0)} has. Send examples alone, or an instance a document.`;
   throw new ServingError('BAD_INPUT', message);
 }
 

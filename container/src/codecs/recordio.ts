@@ -1,7 +1,7 @@
 /** RecordIO as body: `application/x-recordio`, and SageMaker's `application/x-recordio-protobuf`. */
 import { byteLength, decodeSageMakerRecord, readRecordIo } from '@sagemaker-tfs/tensors';
 import { ServingError } from '../errors.ts';
-import type { DecodeContext } from './codec.ts';
+import { type DecodeContext, recordName } from './codec.ts';
 import { pictureCodec } from './held-pictures.ts';
 import { reading } from './input-error.ts';
 import { featureRecords, readBody, readRecords } from './records.ts';
@@ -27,13 +27,13 @@ export const protobufRecordIoRequest = pictureCodec(
     const read = (record: Uint8Array, index: number) => {
       const { features } = reading(
         () => decodeSageMakerRecord(record, limits, room),
-        `record ${index}`,
+        recordName(context, index),
       );
       for (const tensor of Object.values(features)) decodedBytes += byteLength(tensor);
       if (decodedBytes <= maxDecodedBytes) return features;
       throw new ServingError(
         'REQUEST_TOO_LARGE',
-        `record ${index}: the records so far hold more than ${maxDecodedBytes} bytes (sparse values made dense). Send fewer at a time.`,
+        `${recordName(context, index)}: the records so far hold more than ${maxDecodedBytes} bytes (sparse values made dense). Send fewer at a time.`,
       );
     };
     return readBody(records(body, context), context, () => featureRecords(context, read));

@@ -10,7 +10,7 @@ import { ServingError } from '../errors.ts';
 import { IMAGE_FORMATS, imageFormat } from '../images/image-format.ts';
 import { instanceShape } from '../models/instance-shape.ts';
 import { eachInTurns } from '../waiting/in-turns.ts';
-import type { DecodeContext, ReadRequest } from './codec.ts';
+import { type DecodeContext, type ReadRequest, recordName } from './codec.ts';
 import { type FeatureBatch, featureBatch } from './features.ts';
 import { inputError } from './input-error.ts';
 import { decodeExample } from './tf-example.ts';
@@ -122,7 +122,8 @@ function exampleRecords(context: DecodeContext): RecordReader {
     const decoded = decodeExample(record, context.limits);
     if (decoded) return decoded;
     const kind = index === 0 ? `neither an image (${IMAGE_FORMATS}) nor` : 'not';
-    throw new ServingError('BAD_INPUT', `record ${index} is ${kind} a tf.Example with features.`);
+    const message = `${recordName(context, index)} is ${kind} a tf.Example with features.`;
+    throw new ServingError('BAD_INPUT', message);
   });
 }
 

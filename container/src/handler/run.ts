@@ -97,7 +97,7 @@ async function decodedInput(
   inference: Inference,
   contentType?: string,
 ): Promise<{ inputs: TensorMap; options: PredictOptions }> {
-  const { inputs, signature } = await decodeBody(body, inference, contentType);
+  const { inputs, signature } = await decodeBody(body, inference, { contentType });
   return { inputs, options: { signature: signature.key } };
 }
 

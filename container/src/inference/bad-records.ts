@@ -48,15 +48,12 @@ export async function withoutBadRecords(
   const parts = await bodyRecords(body, contentType, { limits, trim, signal });
   if (!parts || parts.records.length === 0) return undefined;
   const bad = new Map<number, string>();
-  const good: Uint8Array[] = [];
-  let reference: number | undefined;
+  const good: number[] = [];
   let hasUnknown = false;
-  for (const [index, record] of parts.records.entries()) {
-    const problem = await problemOf(record, good[0], parts, inference);
-    if (problem === undefined) {
-      good.push(record);
-      reference ??= index;
-    } else bad.set(index, withPlace(problem.message, parts, index, reference ?? index));
+  for (const index of parts.records.keys()) {
+    const problem = await problemOf(index, good[0], parts, inference);
+    if (problem === undefined) good.push(index);
+    else bad.set(index, withPlace(problem.message, parts.place(index)));
     hasUnknown ||= problem?.code === 'UNKNOWN_INPUT';
     await nextTurn();
     inference.signal.throwIfAborted();
@@ -64,7 +61,7 @@ export async function withoutBadRecords(
   // Where all name inputs that the model lacks, the job was set up for another model.
   if (bad.size === 0 || (good.length === 0 && hasUnknown)) return undefined;
   if (good.length === 0) return { bad, good: undefined };
-  const decoded = await decodeGood(good, parts, inference);
+  const decoded = await decodeGood(recordsOf(parts, good), parts, inference);
   const rows = Object.values(decoded.inputs)[0]?.shape[0];
   // A record of several instances: whose row is whose is not known.
   return rows === good.length ? { bad, good: decoded } : undefined;
@@ -74,16 +71,22 @@ function hasFixedBatch({ inputs }: Signature): boolean {
   return Object.values(inputs).some(({ shape }) => (shape?.[0] ?? -1) >= 0);
 }
 
+function recordsOf({ records }: BodyRecords, indices: readonly number[]): Uint8Array[] {
+  return indices.map((index) => records[index] as Uint8Array);
+}
+
 async function problemOf(
-  record: Uint8Array,
-  reference: Uint8Array | undefined,
-  { join, isAmbiguous }: BodyRecords,
+  index: number,
+  reference: number | undefined,
+  parts: BodyRecords,
   inference: Inference,
 ): Promise<ServingError | undefined> {
-  const first = reference ?? (isAmbiguous ? record : undefined);
+  const first = reference ?? (parts.isAmbiguous ? index : undefined);
+  const tried = first === undefined ? [index] : [first, index];
   try {
-    const tried = await join(first ? [first, record] : [record]);
-    const { inputs, signature } = await decodeBody(tried, inference);
+    const body = await parts.join(recordsOf(parts, tried));
+    const places = parts.places(tried);
+    const { inputs, signature } = await decodeBody(body, inference, { places });
     checkCall(signature, inputs, inference.decodeLimits.maxStrings);
     return undefined;
   } catch (error) {
@@ -92,21 +95,9 @@ async function problemOf(
   }
 }
 
-/** The message with the record's own place. It was the second of two, whose first was the one at `reference`. */
-function withPlace(
-  problem: string,
-  { place }: BodyRecords,
-  index: number,
-  reference: number,
-): string {
-  const own = place(index);
-  const said = own.startsWith('line ')
-    ? problem.replace(/\bline \d+\b/, own)
-    : problem.replace(
-        /\b(record |image |document |document\[)([01])\b/g,
-        (_, name: string, at: string) => `${name}${at === '0' ? reference : index}`,
-      );
-  return said === problem && !said.includes(own) ? `${own}: ${problem}` : said;
+/** Of the record as a whole, what is wrong does not name it. */
+function withPlace(problem: string, place: string): string {
+  return problem.includes(place) ? problem : `${place}: ${problem}`;
 }
 
 async function decodeGood(

@@ -10,15 +10,24 @@ export interface Decoded {
   readonly signature: Signature;
 }
 
-/**
- * A body as tensors, with the signature that it names or that the request asked for.
- * @param decodedFor the signature to decode for, where it is not the signature itself
- */
+/** How a body is decoded, where not as the request says. */
+interface BodyDecoding {
+  readonly contentType?: string | undefined;
+  /** The signature to decode for, where it is not the signature itself. */
+  readonly decodedFor?: (signature: Signature) => Signature;
+  /** Of the records in the client's body, where this one has only some of them. */
+  readonly places?: readonly number[];
+}
+
+/** A body as tensors, with the signature that it names or that the request asked for. */
 export async function decodeBody(
   body: Uint8Array,
   inference: Inference,
-  contentType: string = inference.contentType,
-  decodedFor: (signature: Signature) => Signature = (signature) => signature,
+  {
+    contentType = inference.contentType,
+    decodedFor = (signature) => signature,
+    places,
+  }: BodyDecoding = {},
 ): Promise<Decoded> {
   const decode = async (signature: Signature) => {
     try {
@@ -28,6 +37,7 @@ export async function decodeBody(
         limits: inference.decodeLimits,
         signal: inference.signal,
         preprocess: inference.preprocess,
+        ...(places && { places }),
         ...(inference.postprocess?.boxes && { wantsFrames: true }),
       });
     } catch (error) {

@@ -110,7 +110,7 @@ async function relay(
 /** A body for classify or regress. @throws ServingError that says what they take */
 export async function decodeExamples(body: Uint8Array, inference: Inference): Promise<Decoded> {
   try {
-    return await decodeBody(body, inference, inference.contentType, takingExamples);
+    return await decodeBody(body, inference, { decodedFor: takingExamples });
   } catch (error) {
     if (!(error instanceof ServingError) || error.code !== 'BAD_INPUT') throw error;
     const message = `tfs-method=${inference.method} takes tf.Examples: {"examples": [{"feature": value, ...}, ...]}, TFRecord or RecordIO. ${error.message.replace(/[.]?$/, '.')}`;
