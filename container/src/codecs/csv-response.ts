@@ -14,7 +14,7 @@ import { eachInTurns } from '../waiting/in-turns.ts';
 import type { ResponseCodec } from './codec.ts';
 import { orderedOutputs } from './ordered-outputs.ts';
 import { outputShapes } from './output-shapes.ts';
-import { errorRow, instanceCount, recordRows, rowReader } from './rows.ts';
+import { countRows, errorRow, recordRows, rowReader } from './rows.ts';
 import { type Pieces, textBody } from './text-body.ts';
 
 /**
@@ -28,13 +28,7 @@ export const csvResponse: ResponseCodec = {
     const ordered = orderedOutputs(outputs, context);
     await checkText(ordered);
     const isNothing = context.badRecords !== undefined && Object.keys(ordered).length === 0;
-    const count = isNothing ? 0 : instanceCount(ordered);
-    if (typeof count !== 'number') {
-      throw new ServingError(
-        'NOT_ACCEPTABLE',
-        `text/csv has a line for each instance, but ${count.problem}. Accept application/json or application/x-npz, or ask for fewer outputs with tfs-outputs.`,
-      );
-    }
+    const count = isNothing ? 0 : countRows(ordered, 'text/csv', 'line');
     return {
       contentType: 'text/csv',
       body: textBody(outputs, lines(ordered, recordRows(count, context.badRecords))),

@@ -7,7 +7,7 @@ import type { ResponseCodec } from './codec.ts';
 import { orderedOutputs } from './ordered-outputs.ts';
 import { groupRows, MAX_PAGE_BYTES, writeTable } from './parquet/write-table.ts';
 import { type WrittenColumn, writtenColumn } from './parquet/written-column.ts';
-import { instanceCount } from './rows.ts';
+import { countRows } from './rows.ts';
 import { textBody } from './text-body.ts';
 
 const PARQUET = 'application/x-parquet';
@@ -20,13 +20,7 @@ export const parquetResponse: ResponseCodec = {
   mediaTypes: [PARQUET],
   async encode(outputs, context) {
     const ordered = orderedOutputs(outputs, context);
-    const rows = instanceCount(ordered);
-    if (typeof rows !== 'number') {
-      throw new ServingError(
-        'NOT_ACCEPTABLE',
-        `${PARQUET} has a row for each instance, but ${rows.problem}. Accept application/json or application/x-npz, or ask for fewer outputs with tfs-outputs.`,
-      );
-    }
+    const rows = countRows(ordered, PARQUET, 'row');
     const columns = await columnsOf(ordered);
     checkPages(columns, rows);
     return { contentType: PARQUET, body: textBody(outputs, writeTable(columns, rows)) };

@@ -23,6 +23,20 @@ export function instanceCount(outputs: TensorMap): number | { readonly problem: 
   };
 }
 
+/**
+ * The number of instances, for a media type that has each by itself.
+ * @param row what the media type has of each
+ * @throws ServingError NOT_ACCEPTABLE where the outputs do not agree on it
+ */
+export function countRows(outputs: TensorMap, mediaType: string, row: string): number {
+  const count = instanceCount(outputs);
+  if (typeof count === 'number') return count;
+  throw new ServingError(
+    'NOT_ACCEPTABLE',
+    `${mediaType} has a ${row} for each instance, but ${count.problem}. Accept application/json or application/x-npz, or ask for fewer outputs with tfs-outputs.`,
+  );
+}
+
 /** A function that returns the tensor of one instance, a view without the first dimension. */
 export function rowReader(tensor: Tensor): (index: number) => Tensor {
   const shape = tensor.shape.slice(1);

@@ -12,7 +12,7 @@ import type { RequestCodec, ResponseCodec } from './codec.ts';
 import { pictureCodec } from './held-pictures.ts';
 import { orderedOutputs } from './ordered-outputs.ts';
 import { readRecords } from './records.ts';
-import { instanceCount, rowReader } from './rows.ts';
+import { countRows, rowReader } from './rows.ts';
 import { type Pieces, textBody } from './text-body.ts';
 import { encodeExample } from './tf-example-writer.ts';
 import './native-checksums.ts';
@@ -30,13 +30,7 @@ export const tfRecordResponse: ResponseCodec = {
   mediaTypes: [TFRECORD],
   async encode(outputs, context) {
     const ordered = orderedOutputs(outputs, context);
-    const count = instanceCount(ordered);
-    if (typeof count !== 'number') {
-      throw new ServingError(
-        'NOT_ACCEPTABLE',
-        `${TFRECORD} has a record for each instance, but ${count.problem}. Accept application/json or application/x-npz, or ask for fewer outputs with tfs-outputs.`,
-      );
-    }
+    const count = countRows(ordered, TFRECORD, 'record');
     for (const [name, tensor] of Object.entries(ordered)) await checkValues(name, tensor);
     return { contentType: TFRECORD, body: textBody(outputs, records(ordered, count)) };
   },

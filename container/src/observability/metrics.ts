@@ -5,6 +5,7 @@ import { Exemplars } from './exemplars.ts';
 import { boundedLabel, mediaTypeLabel } from './labels.ts';
 import type { MetricsFormat, MetricsPage } from './metrics-page.ts';
 import { type MetricJson, openMetricsText } from './open-metrics.ts';
+import { addReadyGauge } from './ready-gauge.ts';
 import type { Timings } from './timings.ts';
 
 /** A finished request as the metrics see it. Times are milliseconds, sizes bytes. */
@@ -116,16 +117,7 @@ export class Metrics implements MetricsPage {
 
   constructor(asked: Asked) {
     const registers = [this.#registry];
-    new Gauge({
-      name: 'sagemaker_tfs_ready',
-      help: '1 while /ping answers 200.',
-      registers,
-      // Over several processes: 1 while all of them do.
-      aggregator: 'min',
-      collect() {
-        this.set(asked.reason() === undefined ? 1 : 0);
-      },
-    });
+    addReadyGauge(registers, () => asked.reason() === undefined);
     new Gauge({
       name: 'sagemaker_tfs_resident_memory_bytes',
       help: 'Resident memory of the processes of the runtime, without the model server.',

@@ -3,6 +3,7 @@ import type { Worker } from 'node:cluster';
 import { AggregatorRegistry, Counter, Gauge, Registry } from 'prom-client';
 import type { MetricsPage } from '../observability/metrics-page.ts';
 import { type MetricJson, openMetricsText } from '../observability/open-metrics.ts';
+import { addReadyGauge } from '../observability/ready-gauge.ts';
 import type { PrimaryMessage, WorkerMessage } from './messages.ts';
 import type { WorkerSupervisor } from './worker-supervisor.ts';
 
@@ -28,15 +29,7 @@ export function sharedMetrics(workers: WorkerSupervisor): MetricsPage {
 
 function ownMetrics(workers: WorkerSupervisor): Registry {
   const registers = [new Registry()];
-  new Gauge({
-    name: 'sagemaker_tfs_ready',
-    help: '1 while /ping answers 200.',
-    registers,
-    aggregator: 'min',
-    collect() {
-      this.set(workers.ready.length > 0 ? 1 : 0);
-    },
-  });
+  addReadyGauge(registers, () => workers.ready.length > 0);
   new Gauge({
     name: 'sagemaker_tfs_processes_ready',
     help: 'Processes of the runtime whose models can be called.',
