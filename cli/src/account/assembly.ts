@@ -30,7 +30,6 @@ export interface PlannedStack {
   readonly images: readonly string[];
   readonly isScaled: boolean;
   readonly isServerless: boolean;
-  readonly inVpc: boolean;
   readonly resources: Resources;
 }
 
@@ -186,7 +185,6 @@ function needsOf(resources: Resources) {
     ],
     isScaled: scaled.size > 0,
     isServerless: variants.some((variant) => variant.ServerlessConfig !== undefined),
-    inVpc: models.some((model) => model.VpcConfig !== undefined),
     resources,
   };
 }

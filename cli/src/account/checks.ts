@@ -4,6 +4,7 @@ import {
   DescribeStacksCommand,
   GetTemplateCommand,
 } from '@aws-sdk/client-cloudformation';
+import { EC2Client } from '@aws-sdk/client-ec2';
 import { DescribeImagesCommand, ECRClient } from '@aws-sdk/client-ecr';
 import { GetRoleCommand, IAMClient } from '@aws-sdk/client-iam';
 import {
@@ -24,6 +25,7 @@ import {
   variantsOf,
 } from './assembly.ts';
 import type { AccountFinding } from './finding.ts';
+import { checkNetwork } from './network.ts';
 import { reachable } from './whose.ts';
 
 type Check = () => Promise<AccountFinding[]>;
@@ -42,14 +44,15 @@ export async function checkAccount(
   const quotas = new ServiceQuotasClient(where);
   const ecr = new ECRClient(where);
   const iam = new IAMClient(where);
-  const clients = { cloudFormation, quotas, ecr, iam };
+  const ec2 = new EC2Client(where);
+  const clients = { cloudFormation, quotas, ecr, iam, ec2 };
   try {
     await requireRegion(cloudFormation);
     const { stacks, findings } = await reachable(ecr, all);
     if (stacks.length === 0) return [...findings];
     const checks = checksOf(clients, stacks);
     const found = await Promise.all(checks.map(([what, check]) => guarded(what, check)));
-    return [...findings, ...found.flat(), ...networkOf(stacks), ...hostsOf(stacks)];
+    return [...findings, ...found.flat(), ...hostsOf(stacks)];
   } finally {
     for (const client of Object.values(clients)) client.destroy();
   }
@@ -60,10 +63,11 @@ interface Clients {
   readonly quotas: ServiceQuotasClient;
   readonly ecr: ECRClient;
   readonly iam: IAMClient;
+  readonly ec2: EC2Client;
 }
 
 function checksOf(
-  { cloudFormation, quotas, ecr, iam }: Clients,
+  { cloudFormation, quotas, ecr, iam, ec2 }: Clients,
   stacks: readonly PlannedStack[],
 ): (readonly [what: string, check: Check])[] {
   const fleets = stacks.flatMap((stack) => stack.fleets);
@@ -76,6 +80,7 @@ function checksOf(
     ['quotas', () => checkQuotas(quotas, fleets)],
     ['images', () => checkImages(ecr, stacks)],
     ['roles', () => checkRoles(iam, stacks)],
+    ['VPC', () => checkNetwork(ec2, stacks)],
   ];
 }
 
@@ -261,15 +266,6 @@ async function checkRoles(
     const detail = `${SCALING_ROLE} is not there yet: the deployment makes it, with iam:CreateServiceLinkedRole`;
     return [{ what, ok: true, detail }];
   }
-}
-
-/** Endpoints of a VPC without NAT, by the end of their service's name (docs/private-networks.md). */
-const VPC_SERVICES = ['s3', 'sagemaker.api', 'sagemaker.runtime', 'cloudformation'];
-
-function networkOf(stacks: readonly PlannedStack[]): AccountFinding[] {
-  if (!stacks.some(({ inVpc }) => inVpc)) return [];
-  const detail = `without NAT the VPC needs endpoints of ${VPC_SERVICES.join(', ')}; not looked at`;
-  return [{ what: 'VPC', ok: true, detail }];
 }
 
 function hostsOf(stacks: readonly PlannedStack[]): AccountFinding[] {

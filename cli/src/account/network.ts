@@ -1,0 +1,196 @@
+/**
+ * Whether the subnets of an app can reach what its models and its smoke test call (docs/private-networks.md).
+ * @see https://docs.aws.amazon.com/sagemaker/latest/dg/host-vpc.html
+ * @see https://docs.aws.amazon.com/lambda/latest/dg/configuration-vpc-internet.html
+ */
+import {
+  DescribeSecurityGroupsCommand,
+  DescribeSubnetsCommand,
+  type EC2Client,
+  type IpPermission,
+  paginateDescribeRouteTables,
+  paginateDescribeVpcEndpoints,
+  type RouteTable,
+  type RouteTableAssociation,
+  type Subnet,
+  type VpcEndpoint,
+} from '@aws-sdk/client-ec2';
+import * as z from 'zod';
+import type { PlannedStack } from './assembly.ts';
+import type { AccountFinding } from './finding.ts';
+
+/** Services that are called, by the end of the endpoint's name, with the kind of endpoint. */
+const SERVICES = [
+  ['s3', 'Gateway'],
+  ['sagemaker.api', 'Interface'],
+  ['sagemaker.runtime', 'Interface'],
+  ['cloudformation', 'Interface'],
+] as const;
+/** Free addresses that AWS advises for each instance. */
+const ADDRESSES = 2;
+const HTTPS = 443;
+
+/** Ids alone: what the app makes itself is a reference, and not there yet. */
+const configSchema = z.object({
+  Subnets: z.array(z.unknown()).optional(),
+  SubnetIds: z.array(z.unknown()).optional(),
+  SecurityGroupIds: z.array(z.unknown()).optional(),
+});
+
+interface Network {
+  readonly subnets: readonly string[];
+  readonly groups: readonly string[];
+  /** Whether the app makes some of them itself. */
+  readonly makesSome: boolean;
+}
+
+/** The subnets and security groups that the stacks name. */
+function networkOf(stacks: readonly PlannedStack[]): Network {
+  const configs = stacks
+    .flatMap(({ resources }) => Object.values(resources))
+    .map(({ Properties = {} }) => configSchema.safeParse(Properties.VpcConfig).data ?? {});
+  const subnets = configs.flatMap(({ Subnets = [], SubnetIds = [] }) => [...Subnets, ...SubnetIds]);
+  const groups = configs.flatMap(({ SecurityGroupIds = [] }) => SecurityGroupIds);
+  const idsOf = (all: readonly unknown[]) => [
+    ...new Set(all.filter((one) => typeof one === 'string')),
+  ];
+  return {
+    subnets: idsOf(subnets),
+    groups: idsOf(groups),
+    makesSome: [...subnets, ...groups].some((one) => typeof one !== 'string'),
+  };
+}
+
+/**
+ * Looks at routes, endpoints, security groups and free addresses.
+ * @returns nothing for stacks without a VPC
+ */
+export async function checkNetwork(
+  client: EC2Client,
+  stacks: readonly PlannedStack[],
+): Promise<AccountFinding[]> {
+  const { subnets: ids, groups, makesSome } = networkOf(stacks);
+  const made: AccountFinding[] = makesSome
+    ? [{ what: 'VPC', ok: true, detail: 'the app makes parts of it; those are not looked at' }]
+    : [];
+  if (ids.length === 0) return made;
+  const { Subnets = [] } = await client.send(new DescribeSubnetsCommand({ SubnetIds: [...ids] }));
+  const vpcs = [...new Set(Subnets.flatMap(({ VpcId }) => VpcId ?? []))];
+  const ways = await Promise.all(
+    vpcs.map((vpc) =>
+      waysOut(
+        client,
+        vpc,
+        Subnets.filter(({ VpcId }) => VpcId === vpc),
+      ),
+    ),
+  );
+  return [
+    ...made,
+    ...ways.flat(),
+    ...(await checkGroups(client, groups)),
+    freeAddresses(Subnets, stacks),
+  ];
+}
+
+/** How the subnets of one VPC reach the services: by a route to the internet, or by endpoints. */
+async function waysOut(
+  client: EC2Client,
+  vpc: string,
+  subnets: readonly Subnet[],
+): Promise<AccountFinding[]> {
+  const Filters = [{ Name: 'vpc-id', Values: [vpc] }];
+  const tables: RouteTable[] = [];
+  for await (const { RouteTables = [] } of paginateDescribeRouteTables({ client }, { Filters }))
+    tables.push(...RouteTables);
+  const endpoints: VpcEndpoint[] = [];
+  for await (const { VpcEndpoints = [] } of paginateDescribeVpcEndpoints({ client }, { Filters }))
+    endpoints.push(...VpcEndpoints);
+  const closed = subnets.filter((subnet) => !hasWayOut(tableOf(tables, subnet)));
+  if (closed.length === 0)
+    return [{ what: vpc, ok: true, detail: 'its subnets have a route to the internet' }];
+  const region = String(await client.config.region());
+  return SERVICES.map(([service, kind]) => {
+    const name = `com.amazonaws.${region}.${service}`;
+    const problem = problemOf(
+      endpoints.filter(({ ServiceName }) => ServiceName === name),
+      closed.map((subnet) => tableOf(tables, subnet)),
+    );
+    const ids = closed.map(({ SubnetId }) => SubnetId).join(', ');
+    return problem === undefined
+      ? { what: `${vpc} ${service}`, ok: true, detail: name }
+      : {
+          what: `${vpc} ${service}`,
+          ok: false,
+          detail: `${ids} have no NAT, and ${problem}: make ${kind === 'Gateway' ? 'a gateway' : 'an interface'} endpoint of ${name}, or a NAT gateway`,
+        };
+  });
+}
+
+/** Its own table, or the main one of the VPC. */
+function tableOf(tables: readonly RouteTable[], { SubnetId }: Subnet): RouteTable | undefined {
+  const has = (matches: (one: RouteTableAssociation) => boolean) =>
+    tables.find(({ Associations = [] }) => Associations.some(matches));
+  return has((one) => one.SubnetId === SubnetId) ?? has(({ Main }) => Main === true);
+}
+
+/** An internet gateway alone is none: interfaces of SageMaker and Lambda have no public address. */
+function hasWayOut(table: RouteTable | undefined): boolean {
+  return (table?.Routes ?? []).some(
+    ({ DestinationCidrBlock, GatewayId = '', State, ...to }) =>
+      DestinationCidrBlock === '0.0.0.0/0' &&
+      State !== 'blackhole' &&
+      (GatewayId.startsWith('vgw-') ||
+        [to.NatGatewayId, to.TransitGatewayId, to.NetworkInterfaceId, to.InstanceId].some(Boolean)),
+  );
+}
+
+/** What the endpoints of one service lack; undefined if nothing. */
+function problemOf(
+  endpoints: readonly VpcEndpoint[],
+  tables: readonly (RouteTable | undefined)[],
+): string | undefined {
+  const available = endpoints.filter(({ State }) => State?.toLowerCase() === 'available');
+  if (available.length === 0) return 'the VPC has no endpoint of it';
+  const gateways = available.filter((one) => one.VpcEndpointType === 'Gateway');
+  const reaches = ({ RouteTableIds = [] }: VpcEndpoint) =>
+    tables.every((table) => RouteTableIds.includes(table?.RouteTableId ?? ''));
+  if (gateways.some(reaches)) return undefined;
+  const interfaces = available.filter((one) => one.VpcEndpointType !== 'Gateway');
+  if (interfaces.some(({ PrivateDnsEnabled }) => PrivateDnsEnabled)) return undefined;
+  return interfaces.length > 0
+    ? 'its endpoint has no private DNS'
+    : 'its endpoint is not in their route tables';
+}
+
+async function checkGroups(client: EC2Client, ids: readonly string[]): Promise<AccountFinding[]> {
+  if (ids.length === 0) return [];
+  const { SecurityGroups = [] } = await client.send(
+    new DescribeSecurityGroupsCommand({ GroupIds: [...ids] }),
+  );
+  const isOpen = SecurityGroups.some(({ IpPermissionsEgress = [] }) =>
+    IpPermissionsEgress.some(letsHttpsOut),
+  );
+  const what = 'security groups';
+  if (isOpen) return [{ what, ok: true, detail: ids.join(', ') }];
+  const detail = `${ids.join(', ')} let no HTTPS out: add a rule for outbound TCP ${HTTPS}`;
+  return [{ what, ok: false, detail }];
+}
+
+function letsHttpsOut({ IpProtocol, FromPort = 0, ToPort = 65_535 }: IpPermission): boolean {
+  if (IpProtocol === '-1') return true;
+  return (IpProtocol === 'tcp' || IpProtocol === '6') && FromPort <= HTTPS && ToPort >= HTTPS;
+}
+
+function freeAddresses(
+  subnets: readonly Subnet[],
+  stacks: readonly PlannedStack[],
+): AccountFinding {
+  const free = subnets.reduce((sum, one) => sum + (one.AvailableIpAddressCount ?? 0), 0);
+  const instances = stacks
+    .flatMap(({ fleets }) => fleets)
+    .reduce((sum, { most, hasOthers }) => sum + (hasOthers ? 0 : most), 0);
+  const needed = ADDRESSES * instances;
+  const detail = `${free} free, and AWS advises ${needed}: ${ADDRESSES} for each instance, the second fleet of an update included`;
+  return { what: 'addresses of the subnets', ok: free >= needed, detail };
+}
