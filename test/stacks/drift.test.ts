@@ -120,6 +120,13 @@ describe('the function', () => {
   const put = (Key: string, Body: string) =>
     s3.send(new PutObjectCommand({ Bucket: 'data', Key, Body }));
 
+  /** A file of a variant, as SageMaker names them. */
+  const putCaptures = (variant: string, hoursAgo: number, captures: readonly string[]) => {
+    const hour = new Date(Date.now() - hoursAgo * 3_600_000).toISOString().slice(0, 13);
+    const folder = `data-capture/${variant}/${hour.replace(/[-T]/g, '/')}`;
+    return put(`${folder}/${hoursAgo}.jsonl`, `${captures.join('\n')}\n`);
+  };
+
   /** Runs it and returns its line of metrics. */
   async function looked() {
     const written: string[] = [];
@@ -137,17 +144,17 @@ describe('the function', () => {
 
   test('tells CloudWatch what drifted, and keeps a report', async () => {
     expect(await looked()).toMatchObject({ DriftedFeatures: 0, Captures: 0 });
-    await put('data-capture/e/v/2026/11/23/10/a.jsonl', `${lines(20).join('\n')}\nbroken\n`);
+    await putCaptures('e/v', 1, [...lines(20), 'broken']);
     expect(await looked()).toMatchObject({ DriftedFeatures: 0, Captures: 200 });
-    await put('data-capture/e/v/2026/11/23/11/a.jsonl', lines(90).join('\n'));
-    // Another endpoint's.
-    await put('data-capture/other/v/a.jsonl', lines(500).join('\n'));
+    await putCaptures('e/v', 0, lines(90));
+    await putCaptures('other/v', 0, lines(500));
     const told = await looked();
     expect(told).toMatchObject({
       EndpointName: 'e',
       DriftedFeatures: 1,
       Captures: 400,
       drifted: ['input.value'],
+      coverage: { captures: 401, of: 401, exact: true, hours: 2, ofHours: 2 },
     });
     const [{ Metrics }] = told._aws.CloudWatchMetrics;
     expect(Metrics.map(({ Name }: { Name: string }) => Name)).toEqual([
@@ -164,6 +171,23 @@ describe('the function', () => {
     expect(JSON.parse((await Body?.transformToString()) ?? '')).toMatchObject({
       skipped: 1,
       features: [{ feature: 'input.value', drifted: true }],
+      coverage: { captures: 401, of: 401 },
     });
+  });
+
+  test('sees the newest hour of the last variant among more captures than it reads', async () => {
+    const own = { ...process.env };
+    Object.assign(process.env, { CAPTURES_PREFIX: 'data-capture/busy/', MAX: '400' });
+    try {
+      for (const hoursAgo of [4, 3, 2, 1]) await putCaptures('busy/first', hoursAgo, lines(20));
+      await putCaptures('busy/second', 0, lines(90));
+      expect(await looked()).toMatchObject({
+        DriftedFeatures: 1,
+        Captures: 400,
+        coverage: { captures: 400, of: 1000, exact: true, hours: 5, ofHours: 5 },
+      });
+    } finally {
+      process.env = own;
+    }
   });
 });

@@ -1,5 +1,6 @@
 /** Listings, objects, retries and errors of S3, for programs that have the AWS SDK. */
 
+export { listDated } from './dated-listing.ts';
 export { httpStatusOf, isPassing } from './errors.ts';
 export { readFacts } from './facts.ts';
 export { type KeyRange, keyRanges, LAST } from './key-ranges.ts';

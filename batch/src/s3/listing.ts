@@ -12,35 +12,54 @@ export interface S3Object {
 
 /** Where a listing starts and how much one request brings. */
 interface PageOptions {
+  /** Puts keys with a `/` after the prefix together, as folders. */
+  readonly folders?: boolean;
   readonly startAfter?: string | undefined;
   readonly token?: string | undefined;
   readonly maxKeys?: number;
+}
+
+/** One page of a listing. */
+interface Page {
+  readonly objects: readonly S3Object[];
+  /** Their prefixes, each with a `/` at its end. */
+  readonly folders: readonly string[];
+  readonly token?: string;
 }
 
 /** One page of the objects below a prefix, sorted by the bytes of their keys. */
 export async function listPage(
   s3: S3Client,
   { bucket, key }: S3Location,
-  { startAfter, token, maxKeys }: PageOptions = {},
-): Promise<{ readonly objects: readonly S3Object[]; readonly token?: string }> {
+  { folders, startAfter, token, maxKeys }: PageOptions = {},
+): Promise<Page> {
   const page: ListObjectsV2Output = await s3.send(
     new ListObjectsV2Command({
       Bucket: bucket,
       Prefix: key,
       // XML cannot hold every character that a key can.
       EncodingType: 'url',
+      ...(folders && { Delimiter: '/' }),
       ...(startAfter && { StartAfter: startAfter }),
       ...(token && { ContinuationToken: token }),
       ...(maxKeys && { MaxKeys: maxKeys }),
     }),
   );
   const objects = (page.Contents ?? []).map(({ Key = '', Size = 0, LastModified }) => ({
-    // Most keys have nothing to decode, and there are millions.
-    key: /[+%]/.test(Key) ? decodeURIComponent(Key.replaceAll('+', ' ')) : Key,
+    key: decoded(Key),
     size: Size,
     modified: LastModified?.getTime() ?? 0,
   }));
-  return { objects, ...(page.NextContinuationToken && { token: page.NextContinuationToken }) };
+  return {
+    objects,
+    folders: (page.CommonPrefixes ?? []).map(({ Prefix = '' }) => decoded(Prefix)),
+    ...(page.NextContinuationToken && { token: page.NextContinuationToken }),
+  };
+}
+
+/** Most keys have nothing to decode, and there are millions. */
+function decoded(key: string): string {
+  return /[+%]/.test(key) ? decodeURIComponent(key.replaceAll('+', ' ')) : key;
 }
 
 /** Every object below a prefix; the next page is on its way while one is used. */

@@ -100,13 +100,23 @@ test('captures in S3, as many as are asked for', async () => {
     out,
     '--json',
   );
-  expect(JSON.parse(made.stdout)).toMatchObject({ records: 20 });
+  const coverage = { captures: 20, of: 50, exact: true, hours: 1, ofHours: 1 };
+  expect(JSON.parse(made.stdout)).toMatchObject({ records: 20, coverage });
   const none = await run('baseline', 's3://data/nothing/', '--out', out, '--json');
   expect(JSON.parse(none.stdout)).toMatchObject({ code: 'INPUT_EMPTY' });
 });
 
+test('the last hours are among fewer captures than there are', async () => {
+  const few = ['--most', '100', '--threshold', '0.1', '--json'];
+  const told = await run('drift', folder, '--baseline', baseline, ...few);
+  // `late` is the first by name, and `unnamed` the last.
+  const { features, coverage } = JSON.parse(told.stdout);
+  expect(coverage).toEqual({ captures: 100, of: 800, exact: true, hours: 4, ofHours: 4 });
+  expect(features[0]).toMatchObject({ feature: 'input.value', drifted: true, count: 100 });
+});
+
 test('a shadow is compared by the id of requests, or by their bodies', async () => {
-  const compare = async (shadow: string) => {
+  const compare = async (shadow: string, ...more: string[]) => {
     const { stdout } = await run(
       'compare',
       folder,
@@ -115,6 +125,7 @@ test('a shadow is compared by the id of requests, or by their bodies', async () 
       '--shadow',
       shadow,
       '--json',
+      ...more,
     );
     return JSON.parse(stdout);
   };
@@ -123,6 +134,9 @@ test('a shadow is compared by the id of requests, or by their bodies', async () 
     agreement: { count: 180, of: 200, share: 0.9 },
     disagreements: { '[0]': 20 },
   });
+  // The first ones of both, so that they have partners.
+  const { pairs, coverage } = await compare('next', '--most', '30');
+  expect({ pairs, shadow: coverage.shadow }).toMatchObject({ pairs: 30, shadow: { of: 200 } });
   // Bodies of `unnamed` are 0 to 199. Those from 20 to 59 were asked of `now` too.
   expect(await compare('unnamed')).toMatchObject({ pairs: 40, production: 200, shadow: 200 });
 });

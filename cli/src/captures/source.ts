@@ -3,13 +3,19 @@ import { readdir, readFile, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { S3Client } from '@aws-sdk/client-s3';
 import { parseS3Uri } from '@sagemaker-tfs/batch';
-import { listObjects, readText } from '@sagemaker-tfs/batch/s3';
-import { type Capture, parseCapture } from '@sagemaker-tfs/container/captures';
+import { listDated, readText } from '@sagemaker-tfs/batch/s3';
+import {
+  type Capture,
+  type CaptureFile,
+  type Coverage,
+  parseCapture,
+  sampleOf,
+} from '@sagemaker-tfs/container/captures';
 import { TensorError } from '@sagemaker-tfs/tensors';
 import { CommandError, cannotRead } from '../errors.ts';
 
 /** Which captures to read. */
-export interface CaptureChoice {
+interface CaptureChoice {
   /** A `.jsonl` file, a folder or `s3://BUCKET/PREFIX`. */
   readonly source: string;
   /** Files of S3 that were written in this many hours. Default: all. */
@@ -18,64 +24,68 @@ export interface CaptureChoice {
   readonly variant?: string | undefined;
   /** Captures at most. */
   readonly most: number;
+  /** The first ones of each hour, so that those of two variants are of the same requests. Default: from all over it. */
+  readonly inOrder?: boolean;
 }
 
 /** Larger files are refused: SageMaker writes one for a few minutes. */
 const MAX_BYTES = 256 * 1024 ** 2;
 
-interface CaptureFile {
-  readonly name: string;
-  readonly size: number;
-  read(): Promise<string>;
+/** Captures, and how many of how many they are. */
+export interface ChosenCaptures {
+  captures(): AsyncGenerator<Capture>;
+  coverage(): Coverage;
 }
 
 /**
- * Yields captures, newest files of S3 last.
+ * Chooses captures from all hours and variants.
  * @throws CommandError FILE_NOT_FOUND, INPUT_EMPTY, CAPTURE_INVALID
  */
-export async function* captures(
+export async function chooseCaptures(
   s3: () => S3Client,
   choice: CaptureChoice,
-): AsyncGenerator<Capture> {
-  const { source, variant, most } = choice;
-  const files = source.startsWith('s3://') ? objectFiles(s3(), choice) : localFiles(source);
-  let count = 0;
-  for await (const file of files) {
+): Promise<ChosenCaptures> {
+  const { source, variant, most, inOrder } = choice;
+  const all = source.startsWith('s3://') ? objectFiles(s3(), choice) : localFiles(source);
+  const files: CaptureFile[] = [];
+  for await (const file of all) {
     if (!file.name.endsWith('.jsonl')) continue;
-    if (variant !== undefined && !file.name.split('/').includes(variant)) continue;
-    for (const capture of await read(file)) {
-      yield capture;
-      if (++count >= most) return;
-    }
+    if (variant === undefined || file.name.split('/').includes(variant)) files.push(file);
   }
-  if (count > 0) return;
-  const of = variant === undefined ? '' : ` of variant ${variant}`;
-  throw new CommandError(
-    'INPUT_EMPTY',
-    `${source} holds no captures${of}. Name a folder or prefix with .jsonl files of SageMaker's data capture.`,
-  );
+  const sample = sampleOf(files.map(refuseLarge), { max: most, inOrder });
+  async function* captures() {
+    for await (const { text, file, number } of sample.lines()) yield parse(text, file, number);
+    if (sample.coverage().captures > 0) return;
+    const of = variant === undefined ? '' : ` of variant ${variant}`;
+    throw new CommandError(
+      'INPUT_EMPTY',
+      `${source} holds no captures${of}. Name a folder or prefix with .jsonl files of SageMaker's data capture.`,
+    );
+  }
+  return { captures, coverage: sample.coverage };
 }
 
-async function read({ name, size, read }: CaptureFile): Promise<Capture[]> {
-  if (size > MAX_BYTES) {
+function refuseLarge({ name, size, read }: CaptureFile): CaptureFile {
+  if (size <= MAX_BYTES) return { name, size, read };
+  const refuse = async () => {
     throw new CommandError(
       'CAPTURE_INVALID',
       `${name} has ${Math.ceil(size / 1024 ** 2)} MiB, and 256 are read. Split the file.`,
     );
+  };
+  return { name, size, read: refuse };
+}
+
+function parse(text: string, file: string, number: number): Capture {
+  try {
+    return parseCapture(text);
+  } catch (cause) {
+    if (!(cause instanceof TensorError)) throw cause;
+    throw new CommandError(
+      'CAPTURE_INVALID',
+      `${file}: line ${number} is no capture of SageMaker. Give files that data capture wrote.`,
+    );
   }
-  const lines = (await read()).split('\n');
-  return lines.flatMap((line, i) => {
-    if (line.trim() === '') return [];
-    try {
-      return [parseCapture(line)];
-    } catch (cause) {
-      if (!(cause instanceof TensorError)) throw cause;
-      throw new CommandError(
-        'CAPTURE_INVALID',
-        `${name}: line ${i + 1} is no capture of SageMaker. Give files that data capture wrote.`,
-      );
-    }
-  });
 }
 
 async function* localFiles(source: string): AsyncGenerator<CaptureFile> {
@@ -97,9 +107,8 @@ async function* objectFiles(
   { source, hours }: CaptureChoice,
 ): AsyncGenerator<CaptureFile> {
   const { bucket, key } = parseS3Uri(source);
-  const since = hours === undefined ? 0 : Date.now() - hours * 3_600_000;
-  for await (const object of listObjects(s3, { bucket, key })) {
-    if (object.modified < since) continue;
+  const since = hours === undefined ? undefined : Date.now() - hours * 3_600_000;
+  for await (const object of listDated(s3, { bucket, key }, since)) {
     const { size } = object;
     yield { name: object.key, size, read: () => readText(s3, { bucket, key: object.key }) };
   }

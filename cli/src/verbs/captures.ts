@@ -1,8 +1,8 @@
 import type { S3Client } from '@aws-sdk/client-s3';
-import type { Drift } from '@sagemaker-tfs/container/captures';
+import type { Coverage, Drift } from '@sagemaker-tfs/container/captures';
 import type { Command } from 'commander';
 import type { VariantComparison } from '../captures/compare.ts';
-import type { CaptureChoice } from '../captures/source.ts';
+import type { ChosenCaptures } from '../captures/source.ts';
 import { CommandError, cannotRead } from '../errors.ts';
 import { printResult, table } from '../output/print.ts';
 import { whileWaiting } from '../output/progress.ts';
@@ -81,18 +81,20 @@ async function withS3<T>(
 }
 
 async function gather(source: string, options: Options) {
-  const { captures } = await import('../captures/source.ts');
+  const { chooseCaptures } = await import('../captures/source.ts');
   const { gatherer } = await import('@sagemaker-tfs/container/captures');
   const { hours, variant, most } = options;
   const all = gatherer();
-  await withS3(options, async (s3) => {
-    for await (const capture of captures(s3, { source, hours, variant, most })) all.add(capture);
+  const coverage = await withS3(options, async (s3) => {
+    const chosen = await chooseCaptures(s3, { source, hours, variant, most });
+    for await (const capture of chosen.captures()) all.add(capture);
+    return chosen.coverage();
   });
   const gathered = all.gathered();
   for (const [type, count] of Object.entries(gathered.sizesOnly)) {
     remark(`${count} bodies of ${type}: only their size is known`);
   }
-  return gathered;
+  return { gathered, coverage };
 }
 
 async function baseline(
@@ -102,16 +104,16 @@ async function baseline(
   const { baselineOf } = await import('@sagemaker-tfs/container/captures');
   const { requirePlace, writeWhole } = await import('../output/write-whole.ts');
   await requirePlace('--out', options.out);
-  const gathered = await gather(source, options);
+  const { gathered, coverage } = await gather(source, options);
   const made = baselineOf(gathered);
   await writeWhole(options.out, `${JSON.stringify(made, null, 1)}\n`);
   const { records, unreadable } = gathered;
   const features = Object.keys(made.features);
   printResult(
     options.json,
-    { out: options.out, records, unreadable, features },
+    { out: options.out, records, unreadable, coverage, features },
     () =>
-      `${features.length} features of ${records} captures, ${unreadable} bodies unreadable: ${options.out}`,
+      `${features.length} features of ${coverageText(coverage)}, ${unreadable} bodies unreadable: ${options.out}`,
   );
 }
 
@@ -120,7 +122,8 @@ async function drift(source: string, options: DriftOptions): Promise<void> {
   const { driftOf, parseBaseline } = await import('@sagemaker-tfs/container/captures');
   const text = await readFile(options.baseline, 'utf8').catch(cannotRead(options.baseline));
   const before = parse(() => parseBaseline(text), options.baseline);
-  const found = driftOf(before, await gather(source, options), options.threshold);
+  const { gathered, coverage } = await gather(source, options);
+  const found = { ...driftOf(before, gathered, options.threshold), coverage };
   if (!options.json || found.drifted === 0)
     printResult(options.json, found, () => driftText(found));
   if (found.drifted === 0) return;
@@ -142,34 +145,49 @@ function parse<T>(work: () => T, file: string): T {
 }
 
 async function compare(source: string, options: CompareOptions): Promise<void> {
-  const { captures } = await import('../captures/source.ts');
+  const { chooseCaptures } = await import('../captures/source.ts');
   const { compareVariants } = await import('../captures/compare.ts');
   const { production, shadow, hours, most, absolute, relative } = options;
   const found = await withS3(options, async (s3) => {
-    const of = (variant: string) => captures(s3, { source, hours, most, variant } as CaptureChoice);
-    return compareVariants(of(production), of(shadow), { absolute, relative });
+    const of = (variant: string): Promise<ChosenCaptures> =>
+      chooseCaptures(s3, { source, hours, most, variant, inOrder: true });
+    const [one, other] = [await of(production), await of(shadow)];
+    const tolerance = { absolute, relative };
+    const compared = await compareVariants(one.captures(), other.captures(), tolerance);
+    return { ...compared, coverage: { production: one.coverage(), shadow: other.coverage() } };
   });
   printResult(options.json, found, () => comparisonText(found));
 }
 
-function driftText({ records, unreadable, features, gone, unknown }: Drift): string {
+/** How many captures of how many, and of how many hours. */
+function coverageText({ captures, of, exact, hours, ofHours }: Coverage): string {
+  if (captures === of) return `${captures} captures`;
+  const places = hours === ofHours ? `all ${hours}` : `${hours} of ${ofHours}`;
+  return `${captures} of ${exact ? '' : 'about '}${of} captures (${places} hours of variants)`;
+}
+
+type Covered<T, C = Coverage> = T & { readonly coverage: C };
+
+function driftText({ coverage, unreadable, features, gone, unknown }: Covered<Drift>): string {
   const rows = features.map(({ feature, index, noise, count, drifted }) => [
     ...[feature, index.toFixed(3), noise.toFixed(3), count],
     drifted ? 'drifted' : '',
   ]);
   return [
     table(['feature', 'stability index', 'chance', 'values', 'verdict'], rows),
-    `${records} captures, ${unreadable} bodies unreadable`,
+    `${coverageText(coverage)}, ${unreadable} bodies unreadable`,
     ...(gone.length > 0 ? [`gone: ${gone.join(', ')}`] : []),
     ...(unknown.length > 0 ? [`not in the baseline: ${unknown.join(', ')}`] : []),
   ].join('\n');
 }
 
-function comparisonText(found: VariantComparison): string {
-  const { production, shadow, pairs, agreement, largestDifference, disagreements } = found;
+function comparisonText(
+  found: Covered<VariantComparison, Readonly<Record<'production' | 'shadow', Coverage>>>,
+): string {
+  const { coverage, pairs, agreement, largestDifference, disagreements } = found;
   const percent = (share: number) => `${(100 * share).toFixed(1)}%`;
   return [
-    `${pairs} pairs of ${production} and ${shadow} captures`,
+    `${pairs} pairs of ${coverageText(coverage.production)} and ${coverageText(coverage.shadow)}`,
     `${percent(agreement.share)} agree (95% interval ${percent(agreement.low)} to ${percent(agreement.high)})`,
     `largest difference ${largestDifference}`,
     ...Object.entries(disagreements).map(([where, count]) => `${where}: ${count} disagree`),

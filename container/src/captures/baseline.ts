@@ -19,6 +19,15 @@ export type Baseline = z.output<typeof schema>;
 /** Values of one feature that are kept. */
 const MAX_VALUES = 20_000;
 
+/** Values of one feature. */
+interface Seen {
+  readonly kept: Value[];
+  /** With those that were not kept. */
+  count: number;
+  /** Of the generator below. */
+  state: number;
+}
+
 /** Values by feature, out of many captures. */
 export interface Gathered {
   readonly values: ReadonlyMap<string, readonly Value[]>;
@@ -32,7 +41,7 @@ export interface Gathered {
 
 /** Reads captures one after another. */
 export function gatherer(): { add(capture: Capture): void; gathered(): Gathered } {
-  const values = new Map<string, Value[]>();
+  const seen = new Map<string, Seen>();
   const sizesOnly: Record<string, number> = {};
   let records = 0;
   let unreadable = 0;
@@ -44,7 +53,7 @@ export function gatherer(): { add(capture: Capture): void; gathered(): Gathered 
     }
     const found = readable(body);
     if (!found) unreadable++;
-    for (const [name, list] of found ?? []) addValues(values, `${side}.${name}`, list);
+    for (const [name, list] of found ?? []) addValues(seen, `${side}.${name}`, list);
   };
   return {
     add({ input, output }) {
@@ -52,7 +61,10 @@ export function gatherer(): { add(capture: Capture): void; gathered(): Gathered 
       addBody('input', input);
       addBody('output', output);
     },
-    gathered: () => ({ values, records, unreadable, sizesOnly }),
+    gathered() {
+      const values = new Map([...seen].map(([name, { kept }]) => [name, kept]));
+      return { values, records, unreadable, sizesOnly };
+    },
   };
 }
 
@@ -65,10 +77,18 @@ function readable(body: CapturedBody) {
   }
 }
 
-function addValues(all: Map<string, Value[]>, name: string, list: readonly Value[]): void {
-  const known = all.get(name) ?? [];
-  for (const value of list) if (known.length < MAX_VALUES) known.push(value);
-  all.set(name, known);
+/** Beyond the limit a value replaces another, ever more seldom, so that early and late ones stay alike. */
+function addValues(all: Map<string, Seen>, name: string, list: readonly Value[]): void {
+  const seen = all.get(name) ?? { kept: [], count: 0, state: 1 };
+  for (const value of list) {
+    seen.count++;
+    // Chance that is the same each time: the linear congruential generator of "Numerical Recipes".
+    seen.state = (Math.imul(seen.state, 1_664_525) + 1_013_904_223) >>> 0;
+    const place = Math.floor((seen.state / 2 ** 32) * seen.count);
+    if (seen.kept.length < MAX_VALUES) seen.kept.push(value);
+    else if (place < MAX_VALUES) seen.kept[place] = value;
+  }
+  all.set(name, seen);
 }
 
 /** The baseline of what was gathered. */

@@ -119,6 +119,22 @@ describe('the values of', () => {
   });
 });
 
+test('of more values than are kept, early and late ones are', () => {
+  const all = gatherer();
+  const add = (value: number) => {
+    for (let i = 0; i < 300; i++) {
+      const input = json({ instances: new Array(256).fill(value) });
+      all.add({ id: undefined, input, output: undefined });
+    }
+  };
+  for (const value of [1, 2, 3]) add(value);
+  const kept = all.gathered().values.get('input.value') ?? [];
+  expect(kept).toHaveLength(20_000);
+  for (const value of [1, 2, 3]) {
+    expect(kept.filter((one) => one === value).length / kept.length).toBeCloseTo(1 / 3, 1);
+  }
+});
+
 /** Spread without chance. */
 const spread = (count: number, step: number, modulus: number) =>
   Array.from({ length: count }, (_, i) => ((i * step) % modulus) / modulus);

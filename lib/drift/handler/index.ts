@@ -1,12 +1,15 @@
 /** The function of a drift monitor: reads the captures of the last hours, compares them with the baseline, and reports. */
 import { PutObjectCommand, S3Client } from '@aws-sdk/client-s3';
-import { forcePathStyle, listObjects, readText } from '@sagemaker-tfs/batch/s3';
+import { forcePathStyle, listDated, readText } from '@sagemaker-tfs/batch/s3';
 import {
+  type CaptureFile,
+  type Coverage,
   type Drift,
   driftOf,
   gatherer,
   parseBaseline,
   parseCapture,
+  sampleOf,
 } from '@sagemaker-tfs/container/captures';
 import { ConstructError } from '../../errors.ts';
 
@@ -16,6 +19,7 @@ const MAX_BYTES = 64 * 1024 ** 2;
 /** What was looked at. */
 interface Look {
   readonly drift: Drift;
+  readonly coverage: Coverage;
   /** Lines that are no captures, and files that are too large. */
   readonly skipped: number;
 }
@@ -33,12 +37,12 @@ export async function handler(): Promise<Drift> {
   const s3 = new S3Client({ forcePathStyle: forcePathStyle() });
   try {
     const now = Date.now();
-    const { drift, skipped } = await look(s3, settings, now);
+    const { drift, coverage, skipped } = await look(s3, settings, now);
     const Key = `${settings.REPORT_PREFIX}${new Date(now).toISOString()}.json`;
-    const Body = JSON.stringify({ ...drift, skipped }, null, 1);
+    const Body = JSON.stringify({ ...drift, coverage, skipped }, null, 1);
     const put = { Bucket: settings.CAPTURES_BUCKET, Key, Body, ContentType: 'application/json' };
     await s3.send(new PutObjectCommand(put));
-    process.stdout.write(`${metricsLine(settings, drift, now)}\n`);
+    process.stdout.write(`${metricsLine(settings, drift, coverage, now)}\n`);
     return drift;
   } finally {
     s3.destroy();
@@ -62,25 +66,23 @@ async function look(s3: S3Client, settings: Settings, now: number): Promise<Look
   const baseline = parseBaseline(
     await readText(s3, { bucket: BASELINE_BUCKET, key: BASELINE_KEY }),
   );
+  const files: CaptureFile[] = [];
+  let skipped = 0;
   const since = now - Number(settings.HOURS) * 3_600_000;
-  const all = gatherer();
-  let [skipped, count] = [0, 0];
-  for await (const object of listObjects(s3, { bucket, key: CAPTURES_PREFIX })) {
-    if (count >= Number(settings.MAX)) break;
-    if (object.modified < since || !object.key.endsWith('.jsonl')) continue;
-    if (object.size > MAX_BYTES) skipped++;
-    else {
-      const text = await readText(s3, { bucket, key: object.key });
-      for (const line of text.split('\n').filter((one) => one.trim() !== '')) {
-        if (count >= Number(settings.MAX)) break;
-        const capture = captureOf(line);
-        if (capture) all.add(capture);
-        else skipped++;
-        count++;
-      }
-    }
+  for await (const { key, size } of listDated(s3, { bucket, key: CAPTURES_PREFIX }, since)) {
+    if (!key.endsWith('.jsonl')) continue;
+    if (size > MAX_BYTES) skipped++;
+    else files.push({ name: key, size, read: () => readText(s3, { bucket, key }) });
   }
-  return { drift: driftOf(baseline, all.gathered(), Number(settings.THRESHOLD)), skipped };
+  const sample = sampleOf(files, { max: Number(settings.MAX) });
+  const all = gatherer();
+  for await (const { text } of sample.lines()) {
+    const capture = captureOf(text);
+    if (capture) all.add(capture);
+    else skipped++;
+  }
+  const drift = driftOf(baseline, all.gathered(), Number(settings.THRESHOLD));
+  return { drift, coverage: sample.coverage(), skipped };
 }
 
 function captureOf(line: string) {
@@ -92,7 +94,7 @@ function captureOf(line: string) {
 }
 
 /** One log line from which CloudWatch makes metrics by endpoint. */
-function metricsLine(settings: Settings, drift: Drift, now: number): string {
+function metricsLine(settings: Settings, drift: Drift, coverage: Coverage, now: number): string {
   const largest = drift.features[0]?.index;
   const metrics = {
     DriftedFeatures: drift.drifted,
@@ -112,6 +114,7 @@ function metricsLine(settings: Settings, drift: Drift, now: number): string {
     },
     EndpointName: settings.ENDPOINT_NAME,
     ...metrics,
+    coverage,
     drifted: drift.features.filter((one) => one.drifted).map(({ feature }) => feature),
   });
 }
