@@ -35,6 +35,14 @@ describe('parseConfig', () => {
     ],
     [{ models: { 'a b': model } }, /models\.a b: .*/],
     [endpoint({ instanceCount: 0 }), /models\.m\.endpoint\.instanceCount: .*more than 0/],
+    ...[
+      { type: 'canary', percent: 51 },
+      { type: 'linear', percent: 9 },
+      { type: 'rolling', percent: 4 },
+    ].map((traffic): [unknown, RegExp] => [
+      endpoint({ instanceCount: 4, deployment: { traffic: { ...traffic, waitSeconds: 1 } } }),
+      /endpoint\.deployment\.traffic\.percent: /,
+    ]),
     [endpoint({ metrics: { frequencySeconds: 20 } }), /endpoint\.metrics\.frequencySeconds: /],
     [
       endpoint({ alarmEmail: 'me' }),

@@ -13,6 +13,7 @@ import { Construct } from 'constructs';
 import { addFunction } from './add-function.ts';
 import type { AnyBucket } from './cdk-types.ts';
 import type { IRealtimeEndpoint } from './endpoint/endpoint-base.ts';
+import { DRIFT_CAPTURES, DRIFT_HOURS } from './rules/bounds.ts';
 import { scheduleProblem } from './rules/limits.ts';
 import { grantReadBelow, grantWriteBelow } from './s3-access.ts';
 import { checkInteger, invalidProp, refuseProblem } from './validation.ts';
@@ -75,8 +76,8 @@ export class DriftMonitor extends Construct {
     const { schedule = 'rate(1 day)', hours = 24, most = 5000, threshold = 0.2 } = props;
     checkBaseline(this, props.baseline);
     refuseProblem(this, 'schedule', scheduleProblem(schedule));
-    checkInteger(this, 'hours', hours, 1, 720);
-    checkInteger(this, 'most', most, 1, 100_000);
+    checkInteger(this, 'hours', hours, ...DRIFT_HOURS);
+    checkInteger(this, 'most', most, ...DRIFT_CAPTURES);
     if (!(threshold > 0)) invalidProp(this, 'threshold', `it is ${threshold}`, 'Give one above 0');
     const { endpointName } = props.endpoint;
     this.addFunction(props, schedule, {

@@ -4,6 +4,7 @@ import { Token } from 'aws-cdk-lib/core';
 import type { Construct } from 'constructs';
 import { startTimes } from '../endpoint/start-times.ts';
 import { DEFAULT_INSTANCE_TYPE } from '../endpoint/variant.ts';
+import { MIN_COMPONENT } from '../rules/bounds.ts';
 import {
   acceleratorsProblem,
   COMPONENT_OF_MANY,
@@ -19,9 +20,6 @@ import { checkUpdate } from './update.ts';
  * @see https://docs.aws.amazon.com/sagemaker/latest/APIReference/API_CreateInferenceComponent.html
  */
 export const MAX_COMPONENT_NAME = 22;
-/** @see https://docs.aws.amazon.com/sagemaker/latest/APIReference/API_InferenceComponentComputeResourceRequirements.html */
-const MIN_MEMORY_MIB = 128;
-const MIN_CPUS = 0.25;
 const TARGETS = ['invocationsPerMinute', 'concurrentRequests'];
 const MAX = Number.MAX_SAFE_INTEGER;
 
@@ -69,8 +67,8 @@ function checkComponent(
   instanceType: string,
 ): void {
   if (model.data.multiModel) refuseProblem(scope, `${prop}.model`, COMPONENT_OF_MANY);
-  checkRange(scope, `${prop}.memory`, memory?.toMebibytes(), MIN_MEMORY_MIB, MAX, 'MiB');
-  checkRange(scope, `${prop}.cpus`, cpus, MIN_CPUS, MAX);
+  checkRange(scope, `${prop}.memory`, memory?.toMebibytes(), MIN_COMPONENT.memoryMiB, MAX, 'MiB');
+  checkRange(scope, `${prop}.cpus`, cpus, MIN_COMPONENT.cpus, MAX);
   checkInteger(scope, `${prop}.accelerators`, accelerators, 1, MAX);
   checkInteger(scope, `${prop}.copies`, copies, 0, MAX);
   startTimes(scope, prop, times);

@@ -6,18 +6,15 @@ import { Alarm, ComparisonOperator, TreatMissingData } from 'aws-cdk-lib/aws-clo
 import type { CfnInferenceComponent } from 'aws-cdk-lib/aws-sagemaker';
 import type { Construct } from 'constructs';
 import { DEFAULT_SERVER_ERRORS } from '../endpoint/deployment.ts';
-import { TRAFFIC_SHARES } from '../rules/deployment.ts';
+import { STEP_WAIT_SECONDS, TRAFFIC_SHARES } from '../rules/bounds.ts';
 import { checkInteger, checkRange, type Where } from '../validation.ts';
 import { ComponentMetrics } from './metrics.ts';
 import type { ComponentUpdateProps } from './props.ts';
 
-const MAX_WAIT_SECONDS = 3600;
-
 /** Refuses what SageMaker would. */
 export function checkUpdate(where: Where, { percent, wait, ...rest }: ComponentUpdateProps): void {
-  const [low, high] = TRAFFIC_SHARES.rolling;
-  checkInteger(where, 'update.percent', percent, low, high, 'percent');
-  checkRange(where, 'update.wait', wait.toSeconds(), 0, MAX_WAIT_SECONDS, 'seconds');
+  checkInteger(where, 'update.percent', percent, ...TRAFFIC_SHARES.rolling, 'percent');
+  checkRange(where, 'update.wait', wait.toSeconds(), ...STEP_WAIT_SECONDS, 'seconds');
   const most = Number.MAX_SAFE_INTEGER;
   checkInteger(where, 'update.serverErrorsPerMinute', rest.serverErrorsPerMinute, 1, most);
 }

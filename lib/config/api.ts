@@ -1,7 +1,8 @@
 /** API Gateway in front of an endpoint. */
 import * as z from 'zod';
 import { DEFAULT_TIMEOUT_SECONDS } from '../endpoint-api/check-props.ts';
-import { byDefault, count, positive } from './fields.ts';
+import { API_TIMEOUT_SECONDS } from '../rules/bounds.ts';
+import { byDefault, count, positive, wholeIn } from './fields.ts';
 
 /** Who may call, and how. */
 export const api = z.strictObject({
@@ -62,10 +63,7 @@ export const api = z.strictObject({
     })
     .optional()
     .describe("A name of your own. Default: API Gateway's."),
-  timeoutSeconds: z
-    .int()
-    .min(1)
-    .max(60)
+  timeoutSeconds: wholeIn(API_TIMEOUT_SECONDS)
     .optional()
     .describe(
       `Longest wait for an answer. More than ${DEFAULT_TIMEOUT_SECONDS} needs a higher quota of API Gateway. ${byDefault(DEFAULT_TIMEOUT_SECONDS)}`,

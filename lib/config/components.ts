@@ -1,11 +1,12 @@
 /** Inference components: several models on the instances of one endpoint. */
 import * as z from 'zod';
 import { MAX_COMPONENT_NAME } from '../components/check-props.ts';
-import { byDefault, count, positive } from './fields.ts';
+import { MIN_COMPONENT, START_SECONDS } from '../rules/bounds.ts';
+import { byDefault, count, positive, wholeIn } from './fields.ts';
 import { checkSources, sources } from './sources.ts';
 
 const own = <T extends z.ZodType>(field: T) => field.describe(`Its own. Default: the model's.`);
-const seconds = z.int().min(60).max(3600).optional();
+const seconds = wholeIn(START_SECONDS).optional();
 
 /** Copies that follow the load. */
 const scaling = z.strictObject({
@@ -37,14 +38,14 @@ export const component = z
       .describe("Names it; requests choose it by the endpoint's name, a hyphen and this."),
     memoryMiB: z
       .int()
-      .min(128)
+      .min(MIN_COMPONENT.memoryMiB)
       .optional()
       .describe(
         `Memory set aside for each copy: far less than the instance has can be given away. ${byDefault(1024)}`,
       ),
     cpus: z
       .number()
-      .min(0.25)
+      .min(MIN_COMPONENT.cpus)
       .optional()
       .describe('CPU cores set aside for each copy. Default: none.'),
     accelerators: count

@@ -1,5 +1,7 @@
 /** The part of `serving.config.ts` about drift. */
 import * as z from 'zod';
+import { DRIFT_CAPTURES, DRIFT_HOURS } from '../rules/bounds.ts';
+import { wholeIn } from './fields.ts';
 
 /** A scheduled look at an endpoint's captures. */
 export const drift = z.strictObject({
@@ -9,11 +11,8 @@ export const drift = z.strictObject({
     .regex(/^(cron|rate)\(.+\)$/, 'write cron(...) or rate(...)')
     .optional()
     .describe('When: `cron(...)` or `rate(...)` of EventBridge. Default: `rate(1 day)`.'),
-  hours: z.int().min(1).max(720).optional().describe('Hours back that it looks. Default: 24.'),
-  most: z
-    .int()
-    .min(1)
-    .max(100_000)
+  hours: wholeIn(DRIFT_HOURS).optional().describe('Hours back that it looks. Default: 24.'),
+  most: wholeIn(DRIFT_CAPTURES)
     .optional()
     .describe('Captures that it reads at most. Default: 5000.'),
   threshold: z

@@ -4,12 +4,13 @@ import * as z from 'zod';
 import { DEFAULT_LOG_RETENTION, RETENTION_DAYS } from '../endpoint/log-group.ts';
 import { METRIC_FREQUENCIES } from '../endpoint/metrics-config.ts';
 import { DEFAULT_INSTANCE_TYPE } from '../endpoint/variant.ts';
+import { INSTANCE_TYPES, PROVISIONING_SECONDS, START_SECONDS } from '../rules/bounds.ts';
 import { SERVERLESS_CONCURRENCY } from '../rules/serverless.ts';
 import { api } from './api.ts';
 import { component, managedInstances } from './components.ts';
 import { deployment } from './deployment.ts';
 import { drift } from './drift.ts';
-import { byDefault, count, days, fraction } from './fields.ts';
+import { byDefault, count, days, fraction, wholeIn } from './fields.ts';
 import { scaling } from './scaling.ts';
 import { smokeTest } from './smoke-test.ts';
 import { checkSources, sources } from './sources.ts';
@@ -22,16 +23,13 @@ const instances = {
     .describe(`SageMaker's name. Not with \`serverless\`. ${byDefault(DEFAULT_INSTANCE_TYPE)}`),
   instanceTypes: z
     .array(z.string())
-    .min(1)
-    .max(5)
+    .min(INSTANCE_TYPES[0])
+    .max(INSTANCE_TYPES[1])
     .optional()
     .describe(
       'In place of `instanceType`: types [in order of preference](updating-and-rolling-back.md#several-instance-types). SageMaker takes the next where it has no instances of one. Default: one type.',
     ),
-  provisioningTimeoutSeconds: z
-    .int()
-    .min(300)
-    .max(3600)
+  provisioningTimeoutSeconds: wholeIn(PROVISIONING_SECONDS)
     .optional()
     .describe("For instances of `instanceTypes` to be found. Default: SageMaker's."),
   capacityReservationArn: z
@@ -50,16 +48,10 @@ const instances = {
     .string()
     .optional()
     .describe('Host image, which decides the GPU driver. Default: one to suit image and instance.'),
-  modelDataDownloadTimeoutSeconds: z
-    .int()
-    .min(60)
-    .max(3600)
+  modelDataDownloadTimeoutSeconds: wholeIn(START_SECONDS)
     .optional()
     .describe("For the archive to arrive. Default: SageMaker's."),
-  startupTimeoutSeconds: z
-    .int()
-    .min(60)
-    .max(3600)
+  startupTimeoutSeconds: wholeIn(START_SECONDS)
     .optional()
     .describe("For the container to become healthy. Default: SageMaker's."),
 };

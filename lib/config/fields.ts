@@ -1,10 +1,13 @@
 /** Fields that several parts of the configuration have. */
 import * as z from 'zod';
+import type { Bounds } from '../rules/bounds.ts';
 
 /** Above 0. */
 export const positive = z.number().positive();
 /** A whole number from 1 on. */
 export const count = z.int().positive();
+/** A whole number within bounds. */
+export const wholeIn = ([least, most]: Bounds) => z.int().min(least).max(most);
 /** Days, as S3 counts them in its lifecycle rules. */
 export const days = count.max(36_500);
 /** From 0 on. */

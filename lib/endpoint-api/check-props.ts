@@ -3,6 +3,7 @@ import { Annotations, Arn, ArnFormat, Stack, Token, TokenComparison } from 'aws-
 import type { Construct } from 'constructs';
 import type { IRealtimeEndpoint } from '../endpoint/endpoint-base.ts';
 import { RealtimeEndpoint } from '../realtime-endpoint.ts';
+import { API_TIMEOUT_SECONDS } from '../rules/bounds.ts';
 import { ASYNC_API } from '../rules/combinations.ts';
 import { certificateProblem, tokenProblem } from '../rules/limits.ts';
 import { checkInteger, checkRange, invalidProp, refuseProblem } from '../validation.ts';
@@ -72,7 +73,7 @@ function checkCertificate(scope: Construct, arn: string): void {
 function noteLimits(scope: Construct, endpoint: IRealtimeEndpoint, seconds: number): void {
   const serverless =
     endpoint instanceof RealtimeEndpoint && endpoint.variants.some(({ props }) => props.serverless);
-  checkRange(scope, 'timeout', seconds, 1, 60, 'seconds');
+  checkRange(scope, 'timeout', seconds, ...API_TIMEOUT_SECONDS, 'seconds');
   Annotations.of(scope).addInfo(
     `API Gateway takes requests and answers of up to 10 MB and waits ${seconds} s for an answer; SageMaker takes ${serverless ? '4 MB of a serverless endpoint' : '25 MB'} and waits 60 s. Callers with AWS keys can call the endpoint itself`,
   );

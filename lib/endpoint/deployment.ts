@@ -7,12 +7,17 @@ import type { IAlarm } from 'aws-cdk-lib/aws-cloudwatch';
 import type { CfnEndpoint } from 'aws-cdk-lib/aws-sagemaker';
 import { Duration } from 'aws-cdk-lib/core';
 import {
+  BAKE_SECONDS,
+  DEPLOYMENT_SECONDS,
+  STEP_WAIT_SECONDS,
+  TRAFFIC_SHARES,
+} from '../rules/bounds.ts';
+import {
   bakeProblem,
   DEFAULT_BAKE_SECONDS,
   deploymentTimeProblem,
   fleetProblem,
   rollingProblem,
-  TRAFFIC_SHARES,
 } from '../rules/deployment.ts';
 import { checkInteger, checkRange, invalidProp, refuseProblem, type Where } from '../validation.ts';
 
@@ -65,7 +70,6 @@ export interface DeploymentProps {
 }
 
 const MAX_ALARMS = 10;
-const MAX_WAIT_SECONDS = 3600;
 
 /** What a deployment moves. */
 interface Fleets {
@@ -93,7 +97,7 @@ export function renderDeployment(
   const traffic = props.traffic ?? { type: 'all-at-once' };
   checkTraffic(where, traffic, fleets);
   const timeout = props.timeout?.toSeconds();
-  checkRange(where, 'deployment.timeout', timeout, 600, 28_800, 'seconds');
+  checkRange(where, 'deployment.timeout', timeout, ...DEPLOYMENT_SECONDS, 'seconds');
   checkTime(where, traffic, props);
   refuseProblem(where, 'deployment.bakeTime', bakeProblem(traffic.type, props.bakeTime));
   const limits = { ...(timeout !== undefined && { maximumExecutionTimeoutInSeconds: timeout }) };
@@ -111,7 +115,7 @@ export function renderDeployment(
     };
   }
   const bakeTime = (props.bakeTime ?? DEFAULT_BAKE).toSeconds();
-  checkRange(where, 'deployment.bakeTime', bakeTime, 0, MAX_WAIT_SECONDS, 'seconds');
+  checkRange(where, 'deployment.bakeTime', bakeTime, ...BAKE_SECONDS, 'seconds');
   return {
     autoRollbackConfiguration,
     blueGreenUpdatePolicy: {
@@ -143,10 +147,10 @@ function checkTime(where: Where, traffic: TrafficShift, props: DeploymentProps):
 /** Refuses a shift of traffic that these fleets cannot make. */
 export function checkTraffic(where: Where, traffic: TrafficShift, fleets: Fleets): void {
   if (traffic.type === 'all-at-once') return;
-  const [low, high] = TRAFFIC_SHARES[traffic.type];
-  checkInteger(where, 'deployment.traffic.percent', traffic.percent, low, high, 'percent');
+  const share = TRAFFIC_SHARES[traffic.type];
+  checkInteger(where, 'deployment.traffic.percent', traffic.percent, ...share, 'percent');
   const wait = traffic.wait.toSeconds();
-  checkRange(where, 'deployment.traffic.wait', wait, 0, MAX_WAIT_SECONDS, 'seconds');
+  checkRange(where, 'deployment.traffic.wait', wait, ...STEP_WAIT_SECONDS, 'seconds');
   const problem =
     rollingProblem(traffic.type, fleets.variants) ??
     fleetProblem(traffic.type, fleets.fewestInstances);

@@ -2,6 +2,7 @@
 import type { CfnEndpointConfig } from 'aws-cdk-lib/aws-sagemaker';
 import type { Construct } from 'constructs';
 import type { IModel } from '../model.ts';
+import { INSTANCE_TYPES, PROVISIONING_SECONDS } from '../rules/bounds.ts';
 import { checkInteger, invalidProp } from '../validation.ts';
 
 /** Instances of one type. */
@@ -14,9 +15,6 @@ export interface InstancePool {
    */
   readonly model?: IModel;
 }
-
-/** @see https://docs.aws.amazon.com/sagemaker/latest/APIReference/API_ProductionVariant.html */
-const MAX_POOLS = 5;
 
 /**
  * SageMaker's form of the pools: the first is tried first.
@@ -31,10 +29,18 @@ export function renderPools(
   CfnEndpointConfig.ProductionVariantProperty,
   'instancePools' | 'variantInstanceProvisionTimeoutInSeconds'
 > {
-  if (pools.length === 0 || pools.length > MAX_POOLS) {
-    invalidProp(scope, `${prop}.instancePools`, `${pools.length} given`, `Give 1 to ${MAX_POOLS}`);
+  const [fewest, most] = INSTANCE_TYPES;
+  if (pools.length < fewest || pools.length > most) {
+    const fix = `Give ${fewest} to ${most}`;
+    invalidProp(scope, `${prop}.instancePools`, `${pools.length} given`, fix);
   }
-  checkInteger(scope, `${prop}.provisioningTimeout`, timeoutSeconds, 300, 3600, 'seconds');
+  checkInteger(
+    scope,
+    `${prop}.provisioningTimeout`,
+    timeoutSeconds,
+    ...PROVISIONING_SECONDS,
+    'seconds',
+  );
   return {
     instancePools: pools.map(({ instanceType, model }, i) => ({
       instanceType,

@@ -1,6 +1,7 @@
 /** How long a container may take to start, of variants and of inference components. */
 import type { Duration } from 'aws-cdk-lib/core';
 import type { Construct } from 'constructs';
+import { START_SECONDS } from '../rules/bounds.ts';
 import { checkRange } from '../validation.ts';
 
 /** Times that a start may take. */
@@ -21,8 +22,14 @@ export interface StartTimes {
 export function startTimes(scope: Construct, prop: string, props: StartTimes) {
   const download = props.modelDataDownloadTimeout?.toSeconds();
   const startup = props.containerStartupHealthCheckTimeout?.toSeconds();
-  checkRange(scope, `${prop}.modelDataDownloadTimeout`, download, 60, 3600, 'seconds');
-  checkRange(scope, `${prop}.containerStartupHealthCheckTimeout`, startup, 60, 3600, 'seconds');
+  checkRange(scope, `${prop}.modelDataDownloadTimeout`, download, ...START_SECONDS, 'seconds');
+  checkRange(
+    scope,
+    `${prop}.containerStartupHealthCheckTimeout`,
+    startup,
+    ...START_SECONDS,
+    'seconds',
+  );
   return {
     ...(download !== undefined && { modelDataDownloadTimeoutInSeconds: download }),
     ...(startup !== undefined && { containerStartupHealthCheckTimeoutInSeconds: startup }),

@@ -1,4 +1,5 @@
 /** What SageMaker refuses of an update of an endpoint. */
+import { DEPLOYMENT_SECONDS } from './bounds.ts';
 import type { Problem } from './problem.ts';
 
 type ShiftType = 'all-at-once' | 'canary' | 'linear' | 'rolling';
@@ -9,9 +10,6 @@ interface ShiftTimes {
   readonly percent?: number;
   readonly waitSeconds?: number;
 }
-
-/** Longest deployment. */
-const MAX_DEPLOYMENT_SECONDS = 28_800;
 
 /**
  * Seconds that a deployment waits in all: after each step but the last, then the bake time.
@@ -25,9 +23,6 @@ function deploymentSeconds(shift: ShiftTimes, bakeSeconds: number): number {
   return type === 'rolling' ? steps * waitSeconds : (steps - 1) * waitSeconds + bakeSeconds;
 }
 
-/** Share of the capacity that a step of a deployment may move, percent: least and most. */
-export const TRAFFIC_SHARES = { canary: [1, 50], linear: [10, 50], rolling: [5, 50] } as const;
-
 /** Seconds that SageMaker keeps the old fleet where none are given. */
 export const DEFAULT_BAKE_SECONDS = 300;
 
@@ -35,7 +30,7 @@ export const DEFAULT_BAKE_SECONDS = 300;
 export function deploymentTimeProblem(
   shift: ShiftTimes,
   bakeSeconds: number,
-  timeoutSeconds = MAX_DEPLOYMENT_SECONDS,
+  timeoutSeconds = DEPLOYMENT_SECONDS[1],
 ): Problem {
   const seconds = deploymentSeconds(shift, bakeSeconds);
   if (seconds < timeoutSeconds) return undefined;

@@ -13,7 +13,6 @@ import {
   deploymentTimeProblem,
   fleetProblem,
   rollingProblem,
-  TRAFFIC_SHARES,
 } from './deployment.ts';
 import { aboveProblem, startProblem } from './problem.ts';
 import { API, each, eachVariant, GUIDE, type Rule } from './rule.ts';
@@ -41,19 +40,6 @@ export const ENDPOINT_RULES: readonly Rule[] = [
       if (isShadow || endpoint.components) return undefined;
       const type = endpoint.deployment?.traffic?.type ?? 'all-at-once';
       return ['deployment.traffic', fleetProblem(type, fewestInstances(endpoint))];
-    }),
-  },
-  {
-    id: 'step-of-a-shift',
-    says: 'A step of a deployment is at most 50% of the fleet, and at least 10% (linear) or 5% (rolling).',
-    source: `${API}/API_RollingUpdatePolicy.html`,
-    check: each('endpoint', ({ deployment }) => {
-      const traffic = deployment?.traffic;
-      if (!traffic || traffic.type === 'all-at-once') return undefined;
-      const [least, most] = TRAFFIC_SHARES[traffic.type];
-      if (traffic.percent >= least) return undefined;
-      const problem = `${traffic.percent} is too small for '${traffic.type}'`;
-      return ['deployment.traffic.percent', { problem, fix: `Give ${least} to ${most}` }];
     }),
   },
   {

@@ -260,13 +260,6 @@ const CASES: Readonly<
       ),
     ],
   },
-  'step-of-a-shift': {
-    broken: [
-      [shift({ type: 'linear', percent: 9, waitSeconds: 1 }), `${TRAFFIC}.percent`],
-      [shift({ type: 'rolling', percent: 4, waitSeconds: 1 }), `${TRAFFIC}.percent`],
-    ],
-    kept: [shift({ type: 'linear', percent: 10, waitSeconds: 1 })],
-  },
   'time-of-a-deployment': {
     broken: [
       [shift({ type: 'linear', percent: 10, waitSeconds: 3600 }), TRAFFIC],
