@@ -48,7 +48,7 @@ export function AnswerView({ outcome, signature, description }: Props) {
         />
       ) : null}
       {classes && !table ? <Bars {...classes} /> : null}
-      <Tensors tensors={tensors} seen={table ? Object.keys(tensors) : [classes?.output]} />
+      <Tensors tensors={tensors} seen={table ? Object.keys(tensors) : (classes?.outputs ?? [])} />
       {isText ? (
         <details open={!boxes && !classes && Object.keys(tensors).length === 0}>
           <summary>Raw answer</summary>

@@ -7,7 +7,7 @@ import { figure } from './statistics.ts';
 const FIRST = 5;
 
 /** The best classes of one input with their scores, and which input it is. */
-export function Bars({ output, rows, of }: Classes) {
+export function Bars({ outputs: [output], rows, of }: Classes) {
   const [count, setCount] = useState(FIRST);
   const [row, setRow] = useState(0);
   const classes = of(row);

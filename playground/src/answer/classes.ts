@@ -9,8 +9,8 @@ export interface ScoredClass {
 
 /** The classes of each input of an answer. */
 export interface Classes {
-  /** The output that holds the scores. */
-  readonly output: string;
+  /** The output that holds the scores, and the one that holds the names where there is one. */
+  readonly outputs: readonly [scores: string, names?: string];
   /** Inputs that were answered. */
   readonly rows: number;
   /** Classes of an input, best first. @param row from 0 */
@@ -38,7 +38,7 @@ export function classesOfResults(answer: unknown): Classes | undefined {
   if (!Array.isArray(results) || results.length === 0 || !results.every(isLabeledList)) return;
   const all: readonly (readonly [string, number][])[] = results;
   return {
-    output: 'results',
+    outputs: ['results'],
     rows: all.length,
     of: (row) =>
       best((all[row] ?? []).map(([label, score], at) => ({ name: label || `class ${at}`, score }))),
@@ -76,7 +76,7 @@ function bestClasses(tensors: Readonly<Record<string, TypedTensor>>): Classes | 
     };
   };
   return {
-    output: 'scores',
+    outputs: ['scores', 'classes'],
     rows,
     of: (row) => Array.from({ length: width }, (_, at) => classAt(row * width + at)),
   };
@@ -92,7 +92,7 @@ function scoresOf(
   if (output === undefined || !tensor || (rows.length > 1 && named.length !== 1)) return undefined;
   const [count = 0, width = 0] = tensor.shape;
   return {
-    output,
+    outputs: [output],
     rows: count,
     of: (row) =>
       best(

@@ -13,7 +13,7 @@ export const NUMBERS = ['scale', 'offset'] as const;
 export type SwitchedTexts = { readonly [K in keyof Declaration]?: string };
 
 /** The numbers of a text, `1` or `0.5, 0.5, 0.5`; undefined for anything else. */
-export function numbersOf(text: string): readonly number[] | undefined {
+function numbersOf(text: string): readonly number[] | undefined {
   const numbers = text.split(',').map((part) => (part.trim() === '' ? Number.NaN : Number(part)));
   return numbers.every(Number.isFinite) && numbers.length <= 4 ? numbers : undefined;
 }
