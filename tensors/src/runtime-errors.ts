@@ -70,7 +70,8 @@ const ERRORS = {
   INTERNAL: { status: 500, meaning: 'A fault of the runtime. Please report it.' },
   MODEL_FAILED: {
     status: 500,
-    meaning: "The model refused or failed. Text and status are TensorFlow Serving's.",
+    meaning:
+      "The model refused or failed. Text and status are TensorFlow Serving's, but 500 if the model lacks its variables.",
   },
   METRICS_UNAVAILABLE: {
     status: 503,

@@ -13,6 +13,10 @@ const LIMIT_OVER: ReadonlySet<string> = new Set([
   'Timed out waiting for notification',
 ]);
 
+/** Words of TensorFlow for a model without its variables or tables, at every request: no fault of theirs, whatever the status. */
+const NOT_RESTORED =
+  /Could not find variable|Error while reading resource variable|uninitialized value|Table not initialized/;
+
 /** The error that a client of the runtime gets: TensorFlow Serving's text under its own HTTP status. */
 export function servingErrorOf(error: StatusError, timeoutMs?: number): ServingError {
   return modelError(error.message, httpStatusOf(error.code), { cause: error, timeoutMs });
@@ -42,7 +46,8 @@ export function modelError(
   }
   const isOver = status === 504 && timeoutMs !== undefined && LIMIT_OVER.has(message);
   const text = isOver ? notWithin(timeoutMs) : message;
-  return new ServingError(errorCodeOf(status), text, { status, cause });
+  const own = status < 500 && NOT_RESTORED.test(message) ? 500 : status;
+  return new ServingError(errorCodeOf(own), text, { status: own, cause });
 }
 
 /** The catalogue's code for an HTTP status that the model server gave. */

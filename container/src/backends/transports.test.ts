@@ -175,6 +175,16 @@ test.each([
   expect(modelError(text, 504, { timeoutMs: 60_000 }).message).toBe(message);
 });
 
+test.each([
+  ['Could not find variable dense/kernel. This could mean that', 500],
+  ['{{function_node x}} Table not initialized.', 500],
+  ['the batch is not whole', 400],
+])('a model without its variables is no fault of the request: %j is %i', (text, status) => {
+  const error = new StatusError(GrpcStatus.FAILED_PRECONDITION, text);
+  expect(servingErrorOf(error)).toMatchObject({ code: 'MODEL_FAILED', status });
+  expect(modelError(text, 412).status).toBe(status === 500 ? 500 : 412);
+});
+
 /** REST names dtypes that this project does not carry instead of numbering them. */
 function withoutUnknownNumbers(value: unknown): unknown {
   return JSON.parse(

@@ -326,3 +326,26 @@ function manifest(topK: Record<string, unknown>): string {
     postprocess: { topK },
   });
 }
+
+test('a model that a restarted process cannot load again is not the fault of its requests', async () => {
+  const { models } = table({ a: new StatusError(GrpcStatus.NOT_FOUND, 'no variables.index') });
+  models.restore([{ name: 'a', url: await model('a') }]);
+  const asked = () => {
+    try {
+      return models.get('a');
+    } catch (error) {
+      return error as ServingError;
+    }
+  };
+  let answer = asked();
+  while (!/cannot/.test(String(answer))) {
+    await delay(5);
+    answer = asked();
+  }
+  expect(answer).toMatchObject({ code: 'MODEL_NOT_READY', status: 503 });
+  expect(String(answer)).toMatch(
+    /cannot be loaded again: no variables.index\. POST \/models tries/,
+  );
+  // Its load shows the fault of the archive.
+  await expect(models.load('a', join(root, 'a'))).rejects.toMatchObject({ code: 'BAD_ARCHIVE' });
+});

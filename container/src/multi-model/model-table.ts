@@ -1,4 +1,5 @@
 /** The models of a multi-model endpoint: loaded and unloaded by request, in one model server. */
+import { sentence } from '@sagemaker-tfs/manifest/sentence';
 import { StatusError } from '@sagemaker-tfs/tensors/status-error';
 import pLimit from 'p-limit';
 import type { Archive } from '../archive/archive.ts';
@@ -86,7 +87,7 @@ export class ModelTable {
     for (const { name, url } of models) {
       this.load(name, url).catch((error: unknown) => {
         this.#options.log.error({ model: name, err: error }, 'a model could not be loaded again');
-        if (this.#lost.has(name)) this.#lost.set(name, { url, error });
+        if (this.#lost.has(name)) this.#lost.set(name, { url, error: notAgain(name, error) });
       });
     }
   }
@@ -254,6 +255,18 @@ function loadsAgain(name: string): ServingError {
   return new ServingError(
     'MODEL_NOT_READY',
     `the process that had loaded model ${name} has ended, and it is being loaded again. Send the request again.`,
+  );
+}
+
+/** What requests get of a failed load: nothing that they have could be wrong, so no 400. A model whose files have gone is not found. */
+function notAgain(name: string, cause: unknown): unknown {
+  if (!(cause instanceof ServingError) || cause.status >= 500 || cause.code === 'MODEL_NOT_FOUND') {
+    return cause;
+  }
+  return new ServingError(
+    'MODEL_NOT_READY',
+    `the process that had loaded model ${name} has ended, and it cannot be loaded again: ${sentence(cause.message)} POST /models tries once more, DELETE /models/${name} drops it.`,
+    { cause },
   );
 }
 
