@@ -5,63 +5,23 @@ import type { BatchContext } from '@sagemaker-tfs/libtensorflow/joining';
 import type { AbortSignalLike } from '@sagemaker-tfs/tensors';
 import { StatusError } from '@sagemaker-tfs/tensors/status-error';
 import { ConnectionLost } from '../transport/connection-lost.ts';
-import { UnaryChannel } from '../transport/grpc/unary-channel.ts';
 import { ReadyGate } from '../waiting/ready-gate.ts';
-import { CallQueue, type Place, type WaitOptions } from './call-queue.ts';
-import { Capacity } from './capacity.ts';
+import { CallQueue, type WaitOptions } from './call-queue.ts';
 import type { ModelServerEndpoint } from './endpoint.ts';
-import { whyClosed } from './listening.ts';
 import { endedTogether, endedTwice, endsServer, hadNoTurn, neverSent } from './lost-calls.ts';
-import { type ModelProbe, PROBE_TIMEOUT_MS, probeModels } from './model-probe.ts';
 import { endedByItself, type ProcessEnd } from './process.ts';
-import { type ProbeResult, Readiness } from './readiness.ts';
 import { hadNoThread, untilSeen, wasUnsent } from './unseen.ts';
-
-/** One process of TensorFlow Serving. */
-export interface Instance extends Place {
-  readonly endpoint: ModelServerEndpoint;
-  readonly channel: UnaryChannel;
-  readonly readiness: Readiness;
-  /** Whether it was ever ready. */
-  hasServed: boolean;
-  /** Which model it has no version of any more; calls of it are refused at once, others are served. */
-  gone: string | undefined;
-  /** For how long it has given no answer of any kind, in ms; counted by probes. */
-  silentMs: number;
-  /** How its process ended last. */
-  lastEnd: ProcessEnd | undefined;
-  /** Whether it had calls of one process of the runtime alone then. */
-  wasSole: boolean;
-  /** When a call of it was lost last, or one ended that was given up. */
-  lostAt: number;
-}
+import { type Instance, type InstanceOptions, lose, watchedInstance } from './watched-instance.ts';
 
 /** What the pool is made of. */
-export interface InstancePoolOptions {
+export interface InstancePoolOptions extends InstanceOptions {
   readonly endpoints: readonly ModelServerEndpoint[];
-  /** Models that must be AVAILABLE before an instance is ready. */
-  readonly models: readonly string[];
-  /** Makes a process that answers serve; it is not ready before. */
-  readonly restore?: ((instance: Instance, index: number) => Promise<void>) | undefined;
-  readonly maxReplyBytes: number;
-  /** Calls that one instance works on at a time; others wait here. */
-  readonly maxInFlight: number;
   /** How long {@link InstancePool.whenReady} waits, in ms. */
   readonly waitMs: number;
   /** How long calls that were in flight when an instance ended may keep others waiting, in ms. Default: 5000. */
   readonly trialMs?: number;
-  /** Milliseconds without an answer to calls or probes after which an instance is stuck. */
-  readonly stuckMs: number;
   /** Whether {@link InstancePool.ended} receives how processes end, and only calls can be the cause now. Default: no. */
   readonly knowsCause?: (() => boolean) | undefined;
-  /** Called when a version cannot be loaded by an instance that never served, with TensorFlow's message. */
-  readonly onLoadFailure: (message: string) => void;
-  /** Called when an instance has no version of a model any more that it has served. */
-  readonly onGone?: ((reason: string) => void) | undefined;
-  /** Called whenever an instance becomes ready. */
-  readonly onReady?: ((index: number) => void) | undefined;
-  /** Called for an instance that holds its connections open and answers nothing. */
-  readonly onStuck?: ((index: number, reason: string) => void) | undefined;
   /** Called for a call that had no thread, and waits again; `most` are sent to an instance at a time from now on. */
   readonly onRefused?: ((index: number, most: number) => void) | undefined;
 }
@@ -110,7 +70,12 @@ export class InstancePool {
 
   constructor(options: InstancePoolOptions) {
     this.#options = options;
-    this.instances = options.endpoints.map((endpoint, index) => this.#instance(endpoint, index));
+    this.instances = options.endpoints.map((endpoint, index) =>
+      watchedInstance(endpoint, index, options, () => {
+        this.#gate.changed();
+        this.#queue.dispatch();
+      }),
+    );
     const { trialMs = TRIAL_MS } = options;
     this.#queue = new CallQueue(() => this.#ready(), {
       trialMs,
@@ -279,7 +244,7 @@ export class InstancePool {
   #failed(instance: Instance, error: unknown): void {
     if (error instanceof ConnectionLost) {
       instance.lostAt = performance.now();
-      this.#lost(instance);
+      lose(instance);
     } else if (error instanceof StatusError) this.#answered(instance);
   }
 
@@ -302,10 +267,6 @@ export class InstancePool {
     return isProven ? endsServer(lastEnd, error) : error;
   }
 
-  #lost(instance: Instance): void {
-    instance.readiness.lost(whyLost(instance));
-  }
-
   #refused(instance: Instance): void {
     instance.silentMs = 0;
     this.#refusals += 1;
@@ -321,88 +282,4 @@ export class InstancePool {
   #ready(): Instance[] {
     return this.instances.filter(({ readiness }) => readiness.reason === undefined);
   }
-
-  #instance(endpoint: ModelServerEndpoint, index: number): Instance {
-    const channel = new UnaryChannel(
-      { host: endpoint.host, port: endpoint.grpcPort, socket: endpoint.grpcSocket },
-      {
-        maxReplyBytes: this.#options.maxReplyBytes,
-        // At once, before another program can take its ports.
-        onLost: () => this.#lost(instance),
-      },
-    );
-    const readiness: Readiness = new Readiness(() => this.#probe(instance, index), {
-      reason: 'the model server is starting',
-      onChange: () => {
-        if (readiness.reason === undefined) {
-          instance.hasServed = true;
-          this.#options.onReady?.(index);
-        }
-        this.#gate.changed();
-        this.#queue.dispatch();
-      },
-    });
-    const instance: Instance = {
-      endpoint,
-      channel,
-      readiness,
-      inFlight: 0,
-      isAlone: false,
-      capacity: new Capacity(this.#options.maxInFlight),
-      hasServed: false,
-      gone: undefined,
-      silentMs: 0,
-      lastEnd: undefined,
-      wasSole: false,
-      lostAt: Number.NEGATIVE_INFINITY,
-    };
-    return instance;
-  }
-
-  async #probe(instance: Instance, index: number): Promise<ProbeResult> {
-    const asked = performance.now();
-    const { models } = this.#options;
-    const { result, failure, isAnswered } = await probeModels(instance.channel, models);
-    if (failure !== undefined && !instance.hasServed) this.#options.onLoadFailure(failure);
-    if (isAnswered) instance.silentMs = 0;
-    if (result.state === 'not connected') return { state: 'not ready', reason: whyLost(instance) };
-    if (result.state === 'gone' && !instance.hasServed) return { ...result, state: 'not ready' };
-    if (result.state !== 'unknown') this.#noteGone(instance, result);
-    if (result.state === 'ready' || result.state === 'gone') return this.#restored(instance, index);
-    if (result.state !== 'unknown' || isAnswered) return result;
-    return this.#unanswered(instance, index, asked);
-  }
-
-  #noteGone(instance: Instance, result: ModelProbe['result']): void {
-    const reason = result.state === 'gone' ? result.reason : undefined;
-    if (reason !== undefined && reason !== instance.gone) this.#options.onGone?.(reason);
-    instance.gone = reason;
-  }
-
-  async #restored(instance: Instance, index: number): Promise<ProbeResult> {
-    try {
-      if (instance.readiness.reason !== undefined) await this.#options.restore?.(instance, index);
-      return { state: 'ready' };
-    } catch {
-      return { state: 'not ready', reason: whyLost(instance) };
-    }
-  }
-
-  /** A probe without an answer: load, unless nothing else is answered either. */
-  #unanswered(instance: Instance, index: number, asked: number): ProbeResult {
-    // Where the whole container stood still, so did the server: no probe counts for more than its own time limit.
-    instance.silentMs += Math.min(performance.now() - asked, PROBE_TIMEOUT_MS);
-    const { silentMs } = instance;
-    if (silentMs < this.#options.stuckMs) return { state: 'unknown' };
-    instance.silentMs = 0;
-    instance.channel.close();
-    const reason = `the model server has answered nothing for ${Math.round(silentMs / 1000)} s`;
-    this.#options.onStuck?.(index, reason);
-    return { state: 'not ready', reason };
-  }
-}
-
-/** What is known already of why it does not serve stays. */
-function whyLost({ endpoint, readiness }: Instance): string {
-  return whyClosed(endpoint) ?? readiness.reason ?? 'the model server is restarting';
 }

@@ -12,11 +12,11 @@ import { createModelDir } from '../testing/model-dir.ts';
 import { MODEL_SERVER_BIN } from '../testing/model-server-bin.ts';
 import { freePorts } from '../testing/ports.ts';
 import { until } from '../testing/runtime-process.ts';
-import type { Instance } from './instance-pool.ts';
 import { getModelStatus } from './model-service.ts';
 import { restorer } from './restore.ts';
 import { type ModelServer, startModelServer } from './start.ts';
 import { hadNoThread } from './unseen.ts';
+import type { Instance } from './watched-instance.ts';
 
 let root: string;
 let removeRoot: () => Promise<void>;

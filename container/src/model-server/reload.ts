@@ -8,11 +8,12 @@ import { ServingError } from '../errors.ts';
 import type { ModelVersionState } from '../models/servable.ts';
 import type { ServedModel } from '../models/served-model.ts';
 import { ConnectionLost } from '../transport/connection-lost.ts';
-import type { Instance, InstancePool } from './instance-pool.ts';
+import type { InstancePool } from './instance-pool.ts';
 import { reloadConfig } from './model-service.ts';
 import { NothingChanged } from './nothing-changed.ts';
 import { hadNoThread } from './unseen.ts';
 import { deadlineIn, isSettled, untilStates, whileNoThread } from './version-states.ts';
+import type { Instance } from './watched-instance.ts';
 
 /** What a change needs. */
 interface ReloadOptions {

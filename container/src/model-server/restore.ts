@@ -8,7 +8,6 @@ import type { ModelVersionStatus } from '../models/servable.ts';
 import type { ServedModel } from '../models/served-model.ts';
 import { ConnectionLost } from '../transport/connection-lost.ts';
 import type { UnaryChannel } from '../transport/grpc/unary-channel.ts';
-import type { Instance } from './instance-pool.ts';
 import { reloadConfig } from './model-service.ts';
 import { hadNoThread } from './unseen.ts';
 import {
@@ -19,6 +18,7 @@ import {
   versionsOf,
   whileNoThread,
 } from './version-states.ts';
+import type { Instance } from './watched-instance.ts';
 
 /** How models are loaded again. */
 export interface RestoreOptions {
