@@ -12,11 +12,11 @@ import {
 } from '@sagemaker-tfs/tensors';
 import { Code } from '@sagemaker-tfs/tensors/protos';
 import { abortable } from '../abortable.ts';
-import { LibTensorFlowError } from '../errors.ts';
 import { untilAllAborted } from '../until-all-aborted.ts';
 import type { BatchThreads } from './batch-queue.ts';
 import { type AfterFailure, Batches } from './batches.ts';
 import type { JoiningSessionOptions } from './batching-options.ts';
+import { inTurn } from './in-turn.ts';
 import { JoiningTrials, type Together, waysOf } from './joining-trials.ts';
 import {
   batchSizeOf,
@@ -47,6 +47,7 @@ export { untilAllAborted } from '../until-all-aborted.ts';
 export { BatchThreads } from './batch-queue.ts';
 export { type AfterFailure, Batches, type BatchItem } from './batches.ts';
 export type { JoiningSessionOptions, WhyAlone } from './batching-options.ts';
+export { halvesUnlessOver } from './halves-unless-over.ts';
 export type { BatchContext, RunResult, Session } from './session.ts';
 
 /** A session whose runs are joined. */
@@ -332,39 +333,4 @@ interface Call {
 
 function togetherOf({ batch }: Call, merged: Merged): Together {
   return { ways: waysOf({ ...merged, requests: batch.length }), sizes: merged.sizes };
-}
-
-/** Works on each item in order, on some at a time. @throws the first error, when what had begun is over */
-async function inTurn<T>(
-  items: readonly T[],
-  atATime: number,
-  work: (item: T, index: number) => Promise<void>,
-): Promise<void> {
-  let next = 0;
-  const worker = async () => {
-    while (next < items.length) {
-      const index = next++;
-      try {
-        await work(items[index] as T, index);
-      } catch (error) {
-        next = items.length;
-        throw error;
-      }
-    }
-  };
-  const workers = await Promise.allSettled(Array.from({ length: atATime }, worker));
-  const failed = workers.find((ended) => ended.status === 'rejected');
-  if (failed) throw failed.reason;
-}
-
-/**
- * For a session in this process: all but a run that was cancelled, or whose session is gone, may fare better in
- * smaller batches.
- */
-export function halvesUnlessOver(error: unknown): AfterFailure {
-  const isOver =
-    error instanceof LibTensorFlowError
-      ? error.code === 'SESSION_CLOSED' || error.tfCode === Code.CANCELLED
-      : error instanceof StatusError && error.code === Code.CANCELLED;
-  return isOver ? 'reject' : 'halves';
 }
