@@ -1,6 +1,7 @@
 import { once } from 'node:events';
 import { cp, readFile, writeFile } from 'node:fs/promises';
 import { request as httpRequest, type IncomingMessage } from 'node:http';
+import { connect } from 'node:net';
 import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
 import { fromBinary, toBinary } from '@bufbuild/protobuf';
@@ -363,4 +364,14 @@ own.each([
     status,
     expect.stringContaining(status === 200 ? 'AVAILABLE' : '"error"'),
   ]);
+});
+
+own('by decision, HEAD gets no body', async () => {
+  const socket = connect(server.restPort, '127.0.0.1');
+  const head = ['HEAD /v1/models/half_plus_two HTTP/1.1', 'Host: localhost', 'Connection: close'];
+  socket.write(`${head.join('\r\n')}\r\n\r\n`);
+  let answer = '';
+  for await (const part of socket.setEncoding('utf8')) answer += part;
+  expect(answer).toMatch(/^HTTP\/1\.1 \d{3} /);
+  expect(answer.indexOf('\r\n\r\n')).toBe(answer.length - 4);
 });
