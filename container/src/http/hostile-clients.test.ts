@@ -299,6 +299,56 @@ describe('slow clients', () => {
   });
 });
 
+describe('a body in chunks of one byte', () => {
+  const chunks = (count: number) => '1\r\na\r\n'.repeat(count);
+  const head = post('Transfer-Encoding: chunked');
+
+  test('others are answered before it is read, and it is answered right', async () => {
+    const { routes, begun, letGo } = holding();
+    const { client, admission } = await start(routes);
+    letGo();
+    const senders = Array.from({ length: 4 }, () => client(head));
+    await until(() => begun() === senders.length);
+    const count = 300_000;
+    for (const { socket } of senders) socket.write(`${chunks(count)}0\r\n\r\n${PING}`);
+    await until(() => admission.heldBytes > 0);
+    await client(PING).sees('pong');
+    expect(admission.heldBytes).toBeLessThan((senders.length * count) / 10);
+    // And the request behind it, on the same connection.
+    for (const { sees } of senders) await sees(/\r\n\r\n300000[\s\S]*pong/);
+  });
+
+  test('one that is not read waits in the socket, and one that ends midway is forgotten', async () => {
+    let resume: () => void = () => undefined;
+    const read = new Promise<void>((resolve) => {
+      resume = resolve;
+    });
+    let waiting: IncomingMessage | undefined;
+    const { client, admission } = await start({
+      '/': {
+        POST: async (exchange) => {
+          const { request, signal } = exchange;
+          waiting = request;
+          exchange.acceptBody();
+          await read;
+          return jsonReply((await readBody(request, { maxBytes: 1e9, signal })).length);
+        },
+      },
+    });
+    const sender = client(head);
+    sender.socket.write(`${chunks(400_000)}0\r\n\r\n`);
+    await until(
+      () => (waiting?.readableLength ?? 0) >= (waiting?.readableHighWaterMark ?? Infinity),
+    );
+    resume();
+    await sender.sees(/\r\n\r\n400000$/);
+    const midway = client(`${head}${chunks(1_000)}`);
+    await midway.sees(/^$/);
+    midway.socket.destroy();
+    await until(() => admission.heldBytes === 0);
+  });
+});
+
 describe('what is no HTTP', () => {
   const chunked = 'Transfer-Encoding: chunked';
   test.each([
