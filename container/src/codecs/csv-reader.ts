@@ -1,10 +1,10 @@
 /** Reads CSV (RFC 4180) into rows without keeping the event loop from other requests. */
 
 import { isUtf8 } from 'node:buffer';
-import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { AbortSignalLike } from '@sagemaker-tfs/tensors';
 import { CsvError, parse } from 'csv-parse';
 import { ServingError } from '../errors.ts';
+import { nextTurn } from '../waiting/next-turn.ts';
 
 /** One record and the line on which it ends, from 1. */
 interface CsvRow {

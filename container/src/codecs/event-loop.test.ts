@@ -12,6 +12,7 @@ import { DEFAULT_DECODE_LIMITS } from '../decode-limits.ts';
 import type { ServingError } from '../errors.ts';
 import { countTurns } from '../testing/count-turns.ts';
 import type { DecodedRequest, RequestCodec, ResponseCodec } from './codec.ts';
+import { csvRequest } from './csv.ts';
 import { csvResponse } from './csv-response.ts';
 import { jsonResponse } from './json-response.ts';
 import { lengthPrefixedRequest } from './length-prefixed.ts';
@@ -89,6 +90,19 @@ test.each<[string, RequestCodec, Uint8Array, RegExp]>([
   const { error, turns } = await decoding(codec, broken, floats);
   expect(error?.message).toMatch(message);
   expect(turns).toBe(0);
+});
+
+test.each([
+  ['plain', `1.${'0'.repeat(200)}\n`],
+  ['quoted', `"1.${'0'.repeat(200)}"\n`],
+])('%s CSV of several requests is read in one slice a turn', async (_, line) => {
+  const body = Buffer.alloc(600_000, line);
+  const { turns: alone } = await decoding(csvRequest, body, scalar);
+  const { turns } = await countTurns(() =>
+    Promise.all([1, 2, 3, 4].map(() => csvRequest.decode(body, decodeContext(scalar, '')))),
+  );
+  expect(alone).toBeGreaterThan(5);
+  expect(turns).toBeGreaterThanOrEqual(3 * alone);
 });
 
 const label = numericTensor('float32', [1], Float32Array.of(0.5));
