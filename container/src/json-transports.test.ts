@@ -194,6 +194,27 @@ test.each([
   }
 });
 
+test.each([
+  ['a list of objects', '[{"x": 1.0}, {"x": 2.0}]'],
+  ['a document for each row', '1.0\n2.0'],
+  ['an object for each row', '{"x": 1.0}\n{"x": 2.0}'],
+  ['another key first', '{"note": "} {", "instances": [1.0, 2.0]}'],
+  [
+    'the signature in the attributes',
+    '{"instances": [1.0, 2.0]}',
+    ',tfs-signature=serving_default',
+  ],
+])(
+  'over REST the answer is the one to "instances", byte for byte: %s',
+  async (_, body, more = '') => {
+    const model = models.find(({ name }) => name === 'half_plus_two') as FixtureModel;
+    const instances = await ask('rest', model, '{"instances": [1.0, 2.0]}');
+    expect(instances.status).toBe(200);
+    expect(await ask('rest', model, body, more)).toEqual(instances);
+    expect((await askAlike('half_plus_two', body, more)).status).toBe(200);
+  },
+);
+
 test('bytes that are not UTF-8 are base64', async () => {
   const body = '{"signature_name": "string", "inputs": [{"b64": "/wA="}, "é"]}';
   const same = [{ b64: '/wA=' }, 'é'];

@@ -1,8 +1,9 @@
 /** What answers where the archive has no handler: the codecs, straight to the model and back. */
 
 import { DTYPES, isNumeric, type Signature, type TensorMap } from '@sagemaker-tfs/tensors';
+import { parseMediaType } from '@sagemaker-tfs/tensors/media-type';
 import type { EncodedResponse } from '../codecs/codec.ts';
-import { encodeResponse } from '../codecs/registry.ts';
+import { encodeResponse, prefersJson } from '../codecs/registry.ts';
 import { ServingError } from '../errors.ts';
 import { giveBytes } from '../memory/byte-pool.ts';
 import {
@@ -15,7 +16,6 @@ import { checkFor } from './check-call.ts';
 import { classifyOrRegress } from './classify-or-regress.ts';
 import { type Decoded, decodeBody } from './decode-body.ts';
 import type { Inference } from './inference.ts';
-import { isServingJson } from './serving-json.ts';
 
 /** Decodes the body by its media type, predicts, and encodes for the Accept header. */
 export async function defaultHandler(
@@ -45,7 +45,7 @@ export async function defaultHandler(
 
 async function predictBody(body: Uint8Array, inference: Inference): Promise<EncodedResponse> {
   const decoded = await decodeBody(body, inference);
-  const relayed = await relay(body, decoded, inference);
+  const relayed = await relay(decoded, inference);
   return relayed ?? predictDecoded(decoded, inference);
 }
 
@@ -94,17 +94,22 @@ function giveInputs(inputs: TensorMap): void {
  * @returns undefined if this way is not open
  */
 async function relay(
-  body: Uint8Array,
   { inputs, form, signature }: Decoded,
   inference: Inference,
 ): Promise<EncodedResponse | undefined> {
   const { backend, model, signal, timed, callLimits } = inference;
-  if (!backend.relay || !isServingJson(body, inference)) return undefined;
+  if (!backend.relay || !isJsonToJson(inference)) return undefined;
   if (checkFor(backend, { model, inputs }, signature, callLimits).isFlat) return undefined;
   const call = await backend.relay({ model, signature, inputs, form, signal });
   if (!call) return undefined;
   const reply = await timed(call);
   return reply && { contentType: 'application/json', body: [reply.body] };
+}
+
+/** Whether the answer can go to the client as the model server writes it. */
+function isJsonToJson({ contentType, accept, postprocess, askedOutputs }: Inference): boolean {
+  if (postprocess || askedOutputs) return false;
+  return parseMediaType(contentType).type === 'application/json' && prefersJson(accept);
 }
 
 /** A body for classify or regress. @throws ServingError that says what they take */

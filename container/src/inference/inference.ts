@@ -1,4 +1,4 @@
-/** One request as the steps between body and body see it. */
+/** The state of one inference request. */
 import type { IncomingHttpHeaders } from 'node:http';
 import type { Manifest, Postprocess, Preprocess } from '@sagemaker-tfs/manifest';
 import type { TensorMap } from '@sagemaker-tfs/tensors';
@@ -42,8 +42,6 @@ export interface Inference extends Caller {
   readonly request: RequestHead;
   readonly method: Method;
   readonly manifest: Manifest | undefined;
-  /** Whether `tfs-signature` asked for it. */
-  readonly signatureAsked: boolean;
   /** `tfs-outputs`, in order. */
   readonly askedOutputs: readonly string[] | undefined;
   /** The media type of the body as sent. */
@@ -121,7 +119,6 @@ export async function createInference(
     backend,
     manifest,
     ...chosen,
-    signatureAsked: attributes.signature !== undefined,
     signatureNamed,
     askedOutputs: attributes.outputs,
     contentType: request.headers['content-type'] ?? 'application/json',
