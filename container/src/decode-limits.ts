@@ -1,4 +1,5 @@
 /** What the bytes of one request may make their readers do: looked at before memory or time goes. */
+import { SAGEMAKER_RECORD_LIMITS } from '@sagemaker-tfs/tensors/sagemaker-record-limits';
 
 /** Bounds of a picture. */
 export interface ImageLimits {
@@ -44,8 +45,9 @@ export interface DecodeLimits extends ImageLimits {
   readonly parquet: boolean;
 }
 
-/** The defaults: those of the environment's variables. */
+/** The defaults, from which those of the variables are made; the runtime computes two others from the memory (derived.ts). */
 export const DEFAULT_DECODE_LIMITS: DecodeLimits = {
+  ...SAGEMAKER_RECORD_LIMITS,
   maxDecodedBytes: 2 ** 31 - 1,
   maxOpenSizeBytes: 2 ** 31 - 1,
   maxImagePixels: 100_000_000,
@@ -56,17 +58,11 @@ export const DEFAULT_DECODE_LIMITS: DecodeLimits = {
   // Cameras write a dozen; libjpeg-turbo's own tools have the same limit.
   maxJpegScans: 100,
   maxImageSeconds: 60,
-  maxStrings: 2 ** 20,
-  maxFeatures: 65_536,
-  maxNameBytes: 1024,
   // Tensors that compress better are masks, or made to harm.
   maxNpzRatio: 100,
   smallNpzBytes: 64 * 2 ** 20,
   // As many only where the data is made of the format's own magic number.
   maxRecordParts: 65_536,
-  maxSparseBytes: 256 * 2 ** 20,
-  maxSparseRatio: 4096,
-  smallSparseBytes: 2 ** 20,
   maxParquetBytes: 256 * 2 ** 20,
   // It is packed, has dictionaries, and few models need it.
   parquet: false,

@@ -4,6 +4,7 @@
  */
 
 import { TRANSPORTS } from '@sagemaker-tfs/tensors/custom-attributes';
+import { DEFAULT_DECODE_LIMITS } from './decode-limits.ts';
 
 /** What a variable's text must be. */
 type VariableType =
@@ -288,7 +289,7 @@ const LIMITS = [
   {
     name: 'SAGEMAKER_TFS_MAX_DECODED_BYTES',
     type: 'integer',
-    default: '2147483647',
+    default: String(DEFAULT_DECODE_LIMITS.maxDecodedBytes),
     minimum: 1,
     description:
       'Greatest size of the tensors that one request decodes to; stops decompression bombs.',
@@ -343,7 +344,7 @@ const LIMITS = [
   {
     name: 'SAGEMAKER_TFS_MAX_IMAGE_PIXELS',
     type: 'integer',
-    default: '100000000',
+    default: String(DEFAULT_DECODE_LIMITS.maxImagePixels),
     minimum: 1,
     description:
       'Greatest width times height of one image before it is resized; stops image bombs. If the model takes any size, the pixels may also take a quarter of SAGEMAKER_TFS_MAX_HELD_BYTES at most.',
@@ -372,7 +373,7 @@ const READERS = [
   {
     name: 'SAGEMAKER_TFS_MAX_STRINGS',
     type: 'integer',
-    default: '1048576',
+    default: String(DEFAULT_DECODE_LIMITS.maxStrings),
     minimum: 1,
     maximum: 134217728,
     description:
@@ -381,7 +382,7 @@ const READERS = [
   {
     name: 'SAGEMAKER_TFS_MAX_FEATURES',
     type: 'integer',
-    default: '65536',
+    default: String(DEFAULT_DECODE_LIMITS.maxFeatures),
     minimum: 1,
     maximum: 16777216,
     description: 'Features of one tf.Example, or of one SageMaker Record.',
@@ -389,7 +390,7 @@ const READERS = [
   {
     name: 'SAGEMAKER_TFS_MAX_NAME_BYTES',
     type: 'integer',
-    default: '1024',
+    default: String(DEFAULT_DECODE_LIMITS.maxNameBytes),
     minimum: 1,
     maximum: 65535,
     description:
@@ -398,14 +399,14 @@ const READERS = [
   {
     name: 'SAGEMAKER_TFS_PARQUET',
     type: 'boolean',
-    default: 'false',
+    default: String(DEFAULT_DECODE_LIMITS.parquet),
     description:
       'Whether Parquet is read as a request and written as an answer. `false`: 415 and 406. Bytes of Parquet can unpack to far more than they are, so turn it on only where callers need it.',
   },
   {
     name: 'SAGEMAKER_TFS_MAX_NPZ_RATIO',
     type: 'integer',
-    default: '100',
+    default: String(DEFAULT_DECODE_LIMITS.maxNpzRatio),
     minimum: 1,
     maximum: 1032,
     description:
@@ -414,13 +415,13 @@ const READERS = [
   {
     name: 'SAGEMAKER_TFS_SMALL_NPZ_BYTES',
     type: 'integer',
-    default: '67108864',
+    default: String(DEFAULT_DECODE_LIMITS.smallNpzBytes),
     description: 'Bytes that any `.npz` may unpack to, whatever its ratio.',
   },
   {
     name: 'SAGEMAKER_TFS_MAX_RECORD_PARTS',
     type: 'integer',
-    default: '65536',
+    default: String(DEFAULT_DECODE_LIMITS.maxRecordParts),
     minimum: 1,
     maximum: 16777216,
     description:
@@ -429,7 +430,7 @@ const READERS = [
   {
     name: 'SAGEMAKER_TFS_MAX_SPARSE_BYTES',
     type: 'integer',
-    default: '268435456',
+    default: String(DEFAULT_DECODE_LIMITS.maxSparseBytes),
     minimum: 1,
     maximum: 2147483647,
     description:
@@ -438,7 +439,7 @@ const READERS = [
   {
     name: 'SAGEMAKER_TFS_MAX_SPARSE_RATIO',
     type: 'integer',
-    default: '4096',
+    default: String(DEFAULT_DECODE_LIMITS.maxSparseRatio),
     minimum: 1,
     description:
       'Maximum ratio of one such dense vector to its sparse bytes. See SAGEMAKER_TFS_SMALL_SPARSE_BYTES.',
@@ -446,13 +447,13 @@ const READERS = [
   {
     name: 'SAGEMAKER_TFS_SMALL_SPARSE_BYTES',
     type: 'integer',
-    default: '1048576',
+    default: String(DEFAULT_DECODE_LIMITS.smallSparseBytes),
     description: 'Bytes that any such vector may take, whatever its ratio.',
   },
   {
     name: 'SAGEMAKER_TFS_MAX_IMAGE_SIDE',
     type: 'integer',
-    default: '65535',
+    default: String(DEFAULT_DECODE_LIMITS.maxImageSide),
     minimum: 1,
     maximum: 10000000,
     description:
@@ -461,7 +462,7 @@ const READERS = [
   {
     name: 'SAGEMAKER_TFS_MAX_PNG_CHUNKS',
     type: 'integer',
-    default: '250000',
+    default: String(DEFAULT_DECODE_LIMITS.maxPngChunks),
     minimum: 3,
     maximum: 100000000,
     description: 'Chunks of one PNG; encoders write one for each 8 KB or so.',
@@ -469,7 +470,7 @@ const READERS = [
   {
     name: 'SAGEMAKER_TFS_MAX_JPEG_SCANS',
     type: 'integer',
-    default: '100',
+    default: String(DEFAULT_DECODE_LIMITS.maxJpegScans),
     minimum: 1,
     maximum: 100000,
     description:
@@ -478,7 +479,7 @@ const READERS = [
   {
     name: 'SAGEMAKER_TFS_MAX_IMAGE_SECONDS',
     type: 'integer',
-    default: '60',
+    default: String(DEFAULT_DECODE_LIMITS.maxImageSeconds),
     minimum: 1,
     maximum: 3600,
     description: 'Time limit of the general decoder (sharp) for one image, in whole seconds.',

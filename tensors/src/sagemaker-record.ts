@@ -8,6 +8,7 @@ import { TensorError } from './errors.ts';
 import { RecordSchema, type Value, ValueSchema } from './gen/sagemaker_record_pb.ts';
 import { countVarints, decodeVarints64 } from './packed-varints.ts';
 import { repeatedValues, type ValueWire } from './repeated-values.ts';
+import { SAGEMAKER_RECORD_LIMITS, type SageMakerRecordLimits } from './sagemaker-record-limits.ts';
 import { allSteps } from './steps.ts';
 import {
   elementCount,
@@ -31,34 +32,10 @@ export interface SageMakerRecord {
   readonly label: TensorMap;
 }
 
-/** What a Record may make the reader allocate. */
-export interface SageMakerRecordLimits {
-  /** Strings of a feature, and features of a record: an object is made for each. */
-  readonly maxStrings: number;
-  readonly maxFeatures: number;
-  /** Bytes of a feature's name. */
-  readonly maxNameBytes: number;
-  /** Bytes that a record's sparse vectors made dense may have, together: a few keys can claim a huge one. */
-  readonly maxSparseBytes: number;
-  /** A sparse vector may grow to this multiple of its own bytes, or to {@link smallSparseBytes}, whichever is more. */
-  readonly maxSparseRatio: number;
-  readonly smallSparseBytes: number;
-}
-
 /** Bytes that sparse vectors may still have as dense ones, beyond those that they come in. */
 export interface SparseRoom {
   bytes: number;
 }
-
-/** Where nothing else is said. */
-const SAGEMAKER_RECORD_LIMITS: SageMakerRecordLimits = {
-  maxStrings: 2 ** 20,
-  maxFeatures: 65_536,
-  maxNameBytes: 1024,
-  maxSparseBytes: 256 * 1024 ** 2,
-  maxSparseRatio: 4096,
-  smallSparseBytes: 1024 ** 2,
-};
 
 /**
  * Reads a Record. Vectors without a shape have their length as shape; sparse ones (`keys`, or a shape and no values) are
