@@ -3,6 +3,7 @@ import { createHash } from 'node:crypto';
 import { existsSync, readdirSync, statSync } from 'node:fs';
 import { basename, dirname, join, resolve } from 'node:path';
 import type { PostprocessInput, PreprocessInput } from '@sagemaker-tfs/manifest';
+import { HANDLER_MODULE } from '@sagemaker-tfs/manifest/handler-module';
 import { versionOf } from '@sagemaker-tfs/manifest/version';
 import { packageVersion } from 'sagemaker-tfs/files';
 import { FileCache } from '../hashing/file-cache.ts';
@@ -56,9 +57,6 @@ export interface ModelSources {
    */
   readonly samples?: readonly (string | ModelSample)[];
 }
-
-/** Module that the runtime supplies; never part of a bundle. */
-const HANDLER_API = 'sagemaker-tfs/handler';
 
 /**
  * SHA-256 (hex) over the model's files, the handler with all it imports, the declarations and the
@@ -139,7 +137,7 @@ function handlerFiles(
 ): InputFile[] {
   const beside = join(model, 'code', 'inference.ts');
   const module = handler ?? (existsSync(beside) ? beside : undefined);
-  return module ? moduleFiles(where, 'handler', module, [HANDLER_API], cache) : [];
+  return module ? moduleFiles(where, 'handler', module, [HANDLER_MODULE], cache) : [];
 }
 
 function labelFiles({ postprocess }: ModelSources): string[] {

@@ -7,6 +7,9 @@
 /** The header's name on the wire. */
 export const CUSTOM_ATTRIBUTES_HEADER = 'X-Amzn-SageMaker-Custom-Attributes';
 
+/** The attribute of an answer with names and shapes of its outputs. */
+export const OUTPUT_SHAPES_ATTRIBUTE = 'tfs-output-shapes';
+
 /** SageMaker's bound, in characters (InvokeEndpoint, CustomAttributes). */
 export const MAX_CUSTOM_ATTRIBUTES = 1024;
 

@@ -7,6 +7,7 @@ import {
   type VerifyReport,
   verifyArchive,
 } from '@sagemaker-tfs/model-packaging';
+import { CUSTOM_ATTRIBUTES_HEADER } from '@sagemaker-tfs/tensors/custom-attributes';
 import { CommandError } from '../errors.ts';
 import { type RuntimeOptions, startRuntime } from './runtime-process.ts';
 
@@ -81,7 +82,7 @@ export async function sendSample(
     headers: {
       'content-type': request.contentType,
       ...(request.accept !== undefined && { accept: request.accept }),
-      'x-amzn-sagemaker-custom-attributes':
+      [CUSTOM_ATTRIBUTES_HEADER]:
         request.customAttributes ?? `tfs-signature=${encodeURIComponent(request.signature)}`,
     },
     body: request.body,

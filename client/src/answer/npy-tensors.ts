@@ -8,10 +8,9 @@ import {
   type Tensor,
   type TensorMap,
 } from '@sagemaker-tfs/tensors';
+import { OUTPUT_SHAPES_ATTRIBUTE } from '@sagemaker-tfs/tensors/custom-attributes';
 import { unreadable } from './reading.ts';
 import { onlyName, type TensorAnswer } from './tensor-answer.ts';
-
-const OUTPUT_SHAPES = 'tfs-output-shapes';
 
 /** Name and shape of one output. */
 type NamedShape = readonly [name: string, shape: readonly number[]];
@@ -19,11 +18,11 @@ type NamedShape = readonly [name: string, shape: readonly number[]];
 /** The outputs by the names and shapes of the custom attribute `tfs-output-shapes`, views on one another's bytes. */
 export function npyTensors({ bytes, customAttributes, outputs }: TensorAnswer): TensorMap {
   const whole = decodeNpy(bytes);
-  const told = customAttributes[OUTPUT_SHAPES];
+  const told = customAttributes[OUTPUT_SHAPES_ATTRIBUTE];
   if (told !== undefined) return split(whole, parseShapes(told));
   if ((outputs?.length ?? 0) > 1) {
     throw unreadable(
-      `the answer concatenates ${outputs?.length} outputs and does not tell their shapes (${OUTPUT_SHAPES}). Accept application/x-npz.`,
+      `the answer concatenates ${outputs?.length} outputs and does not tell their shapes (${OUTPUT_SHAPES_ATTRIBUTE}). Accept application/x-npz.`,
     );
   }
   return { [onlyName(outputs)]: whole };
@@ -35,7 +34,7 @@ function parseShapes(text: string): NamedShape[] {
     const match = /^([^:]*):((?:\d+(?:x\d+)*)?)$/.exec(part);
     if (!match)
       throw unreadable(
-        `the custom attribute ${OUTPUT_SHAPES} has "${part}", which is no name with a shape.`,
+        `the custom attribute ${OUTPUT_SHAPES_ATTRIBUTE} has "${part}", which is no name with a shape.`,
       );
     const [, name = '', sizes = ''] = match;
     return [decodeName(name), sizes === '' ? [] : sizes.split('x').map(Number)];
@@ -56,7 +55,9 @@ function split(whole: Tensor, shapes: readonly NamedShape[]): TensorMap {
   const wanted = shapes.reduce((sum, [, shape]) => sum + elementCount(shape), 0);
   const has = elementCount(whole.shape);
   if (!isNumeric(whole) || wanted !== has) {
-    throw unreadable(`the answer has ${has} elements, ${OUTPUT_SHAPES} tells of ${wanted}.`);
+    throw unreadable(
+      `the answer has ${has} elements, ${OUTPUT_SHAPES_ATTRIBUTE} tells of ${wanted}.`,
+    );
   }
   let at = 0;
   return Object.fromEntries(

@@ -1,8 +1,6 @@
 /** How a client learns names and shapes of outputs that the body itself does not name. */
 import type { TensorMap } from '@sagemaker-tfs/tensors';
-
-/** The custom attribute's name. */
-const OUTPUT_SHAPES = 'tfs-output-shapes';
+import { OUTPUT_SHAPES_ATTRIBUTE } from '@sagemaker-tfs/tensors/custom-attributes';
 
 /**
  * `tfs-output-shapes`: `name:sizes` for each output in the order of the body, outputs parted by `;`, sizes
@@ -12,5 +10,5 @@ export function outputShapes(outputs: TensorMap): Readonly<Record<string, string
   const parts = Object.entries(outputs).map(
     ([name, { shape }]) => `${encodeURIComponent(name)}:${shape.join('x')}`,
   );
-  return { [OUTPUT_SHAPES]: parts.join(';') };
+  return { [OUTPUT_SHAPES_ATTRIBUTE]: parts.join(';') };
 }

@@ -3,9 +3,9 @@
  * handlers are small and share one copy of every class with the runtime.
  */
 import * as nodeModule from 'node:module';
+import { HANDLER_MODULE } from '@sagemaker-tfs/manifest/handler-module';
 import * as api from './index.ts';
 
-const SPECIFIER = 'sagemaker-tfs/handler';
 const GLOBAL_KEY = 'sagemaker-tfs.handler';
 
 /** Node 22.15 and later; the types are those of the oldest Node supported. */
@@ -32,7 +32,7 @@ export function provideHandlerImport(): void {
   if (registerHooks) {
     registerHooks({
       resolve: (specifier, context, next) =>
-        specifier === SPECIFIER ? { url, shortCircuit: true } : next(specifier, context),
+        specifier === HANDLER_MODULE ? { url, shortCircuit: true } : next(specifier, context),
     });
   } else {
     nodeModule.register(asyncHooksUrl(url));
@@ -46,7 +46,7 @@ function provideRequire(): void {
   };
   const load = commonJs._load;
   commonJs._load = (request, ...rest) =>
-    request === SPECIFIER ? api : load.call(commonJs, request, ...rest);
+    request === HANDLER_MODULE ? api : load.call(commonJs, request, ...rest);
 }
 
 /** A module that hands on what is in this thread's global. */
@@ -61,7 +61,7 @@ function moduleUrl(): string {
 /** Node 20's hooks run in a thread of their own and so are a module themselves. */
 function asyncHooksUrl(url: string): string {
   return dataUrl(
-    `export const resolve = (specifier, context, next) => specifier === '${SPECIFIER}' ? ` +
+    `export const resolve = (specifier, context, next) => specifier === '${HANDLER_MODULE}' ? ` +
       `{ url: ${JSON.stringify(url)}, shortCircuit: true } : next(specifier, context);`,
   );
 }

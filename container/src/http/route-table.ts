@@ -1,4 +1,5 @@
 /** Every route with its meaning, for the documentation. `routes.ts` answers them: their types hold it to this table. */
+import { OUTPUT_SHAPES_ATTRIBUTE } from '@sagemaker-tfs/tensors/custom-attributes';
 import type { RouteHandler } from './route-match.ts';
 
 /** One route. */
@@ -104,6 +105,12 @@ export const REQUEST_ATTRIBUTES: readonly AttributeDefinition[] = [
   { name: 'tfs-outputs', description: 'Outputs wanted, in order. Others are never serialized.' },
   { name: 'tfs-transport', description: '`grpc` or `rest`. Default: SAGEMAKER_TFS_BACKEND.' },
   { name: 'tfs-timings', description: '`1`: the answer has `tfs-timings`.' },
+  {
+    name: 'traceparent',
+    description:
+      "The caller's span, as W3C Trace Context writes it (SAGEMAKER_TFS_TRACES); the header of that name where SageMaker is not in between.",
+  },
+  { name: 'tracestate', description: 'What vendors keep beside `traceparent`.' },
 ];
 
 /** What answers carry in the same header. */
@@ -114,7 +121,11 @@ export const RESPONSE_ATTRIBUTES: readonly AttributeDefinition[] = [
   },
   { name: 'tfs-model-version', description: 'Version that answered.' },
   {
-    name: 'tfs-output-shapes',
+    name: 'tfs-bad-records',
+    description: 'Rows that are an error instead of an answer (SAGEMAKER_TFS_BAD_RECORD=answer).',
+  },
+  {
+    name: OUTPUT_SHAPES_ATTRIBUTE,
     description:
       'Names and shapes of the outputs in a flat npy or CSV answer: `boxes:1x100x4;scores:1x100`, names URI-encoded.',
   },

@@ -2,22 +2,20 @@
 import { statSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import { basename, dirname, extname, join, resolve } from 'node:path';
+import { HANDLER_MODULE } from '@sagemaker-tfs/manifest/handler-module';
 import { type BuildResult, build, type Message, type Metafile, type Plugin } from 'esbuild';
 import { PackagingError } from '../errors.ts';
 import { nativeModules } from './native-modules.ts';
 
 /** A handler as it goes into an archive. */
 interface BundledHandler {
-  /** ES module for Node 20 and later; imports only Node's own modules and {@link HANDLER_API}. */
+  /** ES module for Node 20 and later; imports only Node's own modules and {@link HANDLER_MODULE}. */
   readonly code: Uint8Array;
   /** Its source map, with the sources inside. */
   readonly sourceMap: Uint8Array;
   /** Names that the module exports. */
   readonly exports: readonly string[];
 }
-
-/** The module that the runtime supplies when it loads a handler, so that both share its classes. */
-const HANDLER_API = 'sagemaker-tfs/handler';
 
 /** Name of the bundle inside `code/`. */
 export const HANDLER_FILE = 'inference.mjs';
@@ -94,7 +92,7 @@ async function runEsbuild(entry: string, directory: string): Promise<Bundle> {
       legalComments: 'eof',
       charset: 'utf8',
       logLevel: 'silent',
-      external: [HANDLER_API],
+      external: [HANDLER_MODULE],
       banner: { js: REQUIRE_BANNER },
       plugins: [OWN_BUNDLE],
       define: { __dirname: 'import.meta.dirname', __filename: 'import.meta.filename' },
@@ -134,7 +132,7 @@ function nativeModuleError(file: string, natives: readonly string[]): PackagingE
   const list = natives.map((native) => `  ${native}`).join('\n');
   return new PackagingError(
     'NATIVE_MODULE',
-    `the handler ${file} uses native modules, which are compiled for one machine and cannot be bundled:\n${list}\nUse a pure JavaScript or WebAssembly package instead. For images, use decodeImage of '${HANDLER_API}', which the runtime supplies.`,
+    `the handler ${file} uses native modules, which are compiled for one machine and cannot be bundled:\n${list}\nUse a pure JavaScript or WebAssembly package instead. For images, use decodeImage of '${HANDLER_MODULE}', which the runtime supplies.`,
   );
 }
 

@@ -1,5 +1,6 @@
 /** The OpenAPI document (3.1.0) of a served model, made from its signatures and what is declared around them. */
 import { type Manifest, shortFingerprint } from '@sagemaker-tfs/manifest';
+import { CUSTOM_ATTRIBUTES_HEADER } from '@sagemaker-tfs/tensors/custom-attributes';
 import type { InspectReport, ModelReport } from '../inspect/report.ts';
 import { callableSignatures, servedGraph } from '../inspect/served-graph.ts';
 import { ANY_CONTENT, answerContent, type Content, requestContent } from './content.ts';
@@ -103,7 +104,7 @@ const ERROR = objectSchema({
 });
 
 const ATTRIBUTES = {
-  name: 'X-Amzn-SageMaker-Custom-Attributes',
+  name: CUSTOM_ATTRIBUTES_HEADER,
   in: 'header',
   description:
     '`name=value` pairs, separated by commas: `tfs-signature`, `tfs-outputs`, `tfs-method`, `tfs-model-name`, `tfs-model-version`.',

@@ -1,5 +1,6 @@
 /** Ready-made requests for a signature: curl, TypeScript, Python. */
 import { DEFAULT_SIGNATURE, METHOD_NAMES } from '@sagemaker-tfs/tensors';
+import { CUSTOM_ATTRIBUTES_HEADER } from '@sagemaker-tfs/tensors/custom-attributes';
 import type { SignatureReport, TensorReport, VersionReport } from '../inspect/report.ts';
 import { takesExamples } from '../samples/synthetic.ts';
 import { exampleOf } from '../samples/synthetic-example.ts';
@@ -152,7 +153,7 @@ function codeBody(value: unknown): Body {
 }
 
 function curl({ contentType, shell }: Body, attributes: string): string {
-  const header = attributes ? ` -H 'X-Amzn-SageMaker-Custom-Attributes: ${attributes}'` : '';
+  const header = attributes ? ` -H '${CUSTOM_ATTRIBUTES_HEADER}: ${attributes}'` : '';
   return `${shell.before}curl -s ${URL} -H 'Content-Type: ${contentType}'${header} --data-binary ${shell.data}`;
 }
 

@@ -15,6 +15,7 @@ import {
 } from '@sagemaker-tfs/batch';
 import { sentence } from '@sagemaker-tfs/manifest/sentence';
 import { TensorError } from '@sagemaker-tfs/tensors';
+import { CUSTOM_ATTRIBUTES_HEADER } from '@sagemaker-tfs/tensors/custom-attributes';
 import { CommandError, explain, usageError } from '../../errors.ts';
 import { assemble, commit, overLimit } from './assembly.ts';
 import {
@@ -194,7 +195,7 @@ function clientOf(job: LocalJob, connections: number): RuntimeClient {
     headers: {
       'content-type': job.contentType,
       ...(job.accept && { accept: job.accept }),
-      ...(job.customAttributes && { 'x-amzn-sagemaker-custom-attributes': job.customAttributes }),
+      ...(job.customAttributes && { [CUSTOM_ATTRIBUTES_HEADER]: job.customAttributes }),
     },
   });
 }
