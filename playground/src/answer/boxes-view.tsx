@@ -75,12 +75,6 @@ export function BoxesView({ boxes, picture, frame, minScore }: Props) {
         />
       ) : null}
       {isPlaced && shown.length === 0 ? <p>{noneText(boxes, minScore)}</p> : null}
-      {shown.length > 0 ? (
-        <p class="quiet">
-          top, left, bottom, right as shares of{' '}
-          {frame && !bitmap ? 'what the model saw' : 'the picture'}
-        </p>
-      ) : null}
       <ul class="detections" aria-label={`${shown.length} of ${boxes.length} detections`}>
         {shown.slice(0, 200).map((box, at) => (
           <li key={at}>
@@ -108,6 +102,12 @@ export function BoxesView({ boxes, picture, frame, minScore }: Props) {
           </li>
         ))}
       </ul>
+      {shown.length > 0 ? (
+        <p class="quiet">
+          top, left, bottom, right as shares of{' '}
+          {frame && !bitmap ? 'what the model saw' : 'the picture'}
+        </p>
+      ) : null}
     </section>
   );
 }
