@@ -45,7 +45,7 @@ export interface DriftMonitorProps {
    * Captures that it reads at most.
    * @default 5000
    */
-  readonly most?: number;
+  readonly maxCaptures?: number;
   /**
    * Population stability index that counts as drift, above 0.
    * @default 0.2
@@ -73,17 +73,17 @@ export class DriftMonitor extends Construct {
 
   constructor(scope: Construct, id: string, props: DriftMonitorProps) {
     super(scope, id);
-    const { schedule = 'rate(1 day)', hours = 24, most = 5000, threshold = 0.2 } = props;
+    const { schedule = 'rate(1 day)', hours = 24, maxCaptures = 5000, threshold = 0.2 } = props;
     checkBaseline(this, props.baseline);
     refuseProblem(this, 'schedule', scheduleProblem(schedule));
     checkInteger(this, 'hours', hours, ...DRIFT_HOURS);
-    checkInteger(this, 'most', most, ...DRIFT_CAPTURES);
+    checkInteger(this, 'maxCaptures', maxCaptures, ...DRIFT_CAPTURES);
     if (!(threshold > 0)) invalidProp(this, 'threshold', `it is ${threshold}`, 'Give one above 0');
     const { endpointName } = props.endpoint;
     this.addFunction(props, schedule, {
       ENDPOINT_NAME: endpointName,
       NAMESPACE,
-      ...{ HOURS: `${hours}`, MAX: `${most}`, THRESHOLD: `${threshold}` },
+      ...{ HOURS: `${hours}`, MAX_CAPTURES: `${maxCaptures}`, THRESHOLD: `${threshold}` },
     });
     this.metric = new Metric({
       namespace: NAMESPACE,

@@ -11,8 +11,8 @@ import { validateStates } from './validate-state.ts';
 
 const SUCCEEDED = 'Succeeded';
 const FAILED = 'Failed';
-const NOTIFY_SUCCESS = 'Tell of success';
-const NOTIFY_FAILURE = 'Tell of failure';
+const NOTIFY_SUCCESS = 'Notify success';
+const NOTIFY_FAILURE = 'Notify failure';
 
 /** The whole machine. */
 export function definition(props: DefinitionProps) {

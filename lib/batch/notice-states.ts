@@ -25,11 +25,11 @@ export function noticeStates(props: DefinitionProps, end: string) {
     },
     'Notice?': {
       Type: 'Choice',
-      Choices: [{ Condition: jsonata('$exists($states.input.percent)'), Next: 'Tell of progress' }],
+      Choices: [{ Condition: jsonata('$exists($states.input.percent)'), Next: 'Notify progress' }],
       Default: end,
     },
     // The execution of a map's item has another ARN than the run.
-    'Tell of progress': publishState(
+    'Notify progress': publishState(
       topicArn,
       jsonata('"Batch transform " & $string($states.input.percent) & "% done"'),
       '$states.input',

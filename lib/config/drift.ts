@@ -12,7 +12,7 @@ export const drift = z.strictObject({
     .optional()
     .describe('When: `cron(...)` or `rate(...)` of EventBridge. Default: `rate(1 day)`.'),
   hours: wholeIn(DRIFT_HOURS).optional().describe('Hours back that it looks. Default: 24.'),
-  most: wholeIn(DRIFT_CAPTURES)
+  maxCaptures: wholeIn(DRIFT_CAPTURES)
     .optional()
     .describe('Captures that it reads at most. Default: 5000.'),
   threshold: z

@@ -105,7 +105,7 @@ describe('the function', () => {
       AWS_ENDPOINT_URL: moto.url,
       ...{ BASELINE_BUCKET: 'data', BASELINE_KEY: 'baseline.json', CAPTURES_BUCKET: 'data' },
       ...{ CAPTURES_PREFIX: 'data-capture/e/', REPORT_PREFIX: 'drift/e/', ENDPOINT_NAME: 'e' },
-      ...{ HOURS: '24', MAX: '1000', NAMESPACE: 'Drift', THRESHOLD: '0.2' },
+      ...{ HOURS: '24', MAX_CAPTURES: '1000', NAMESPACE: 'Drift', THRESHOLD: '0.2' },
     });
     s3 = new S3Client({ endpoint: moto.url, forcePathStyle: true });
     await s3.send(new CreateBucketCommand({ Bucket: 'data' }));
@@ -177,7 +177,7 @@ describe('the function', () => {
 
   test('sees the newest hour of the last variant among more captures than it reads', async () => {
     const own = { ...process.env };
-    Object.assign(process.env, { CAPTURES_PREFIX: 'data-capture/busy/', MAX: '400' });
+    Object.assign(process.env, { CAPTURES_PREFIX: 'data-capture/busy/', MAX_CAPTURES: '400' });
     try {
       for (const hoursAgo of [4, 3, 2, 1]) await putCaptures('busy/first', hoursAgo, lines(20));
       await putCaptures('busy/second', 0, lines(90));

@@ -94,7 +94,7 @@ test('captures in S3, as many as are asked for', async () => {
   const made = await run(
     'baseline',
     's3://data/data-capture/',
-    '--most',
+    '--max-captures',
     '20',
     '--out',
     out,
@@ -107,7 +107,7 @@ test('captures in S3, as many as are asked for', async () => {
 });
 
 test('the last hours are among fewer captures than there are', async () => {
-  const few = ['--most', '100', '--threshold', '0.1', '--json'];
+  const few = ['--max-captures', '100', '--threshold', '0.1', '--json'];
   const told = await run('drift', folder, '--baseline', baseline, ...few);
   // `late` is the first by name, and `unnamed` the last.
   const { features, coverage } = JSON.parse(told.stdout);
@@ -135,7 +135,7 @@ test('a shadow is compared by the id of requests, or by their bodies', async () 
     disagreements: { '[0]': 20 },
   });
   // The first ones of both, so that they have partners.
-  const { pairs, coverage } = await compare('next', '--most', '30');
+  const { pairs, coverage } = await compare('next', '--max-captures', '30');
   expect({ pairs, shadow: coverage.shadow }).toMatchObject({ pairs: 30, shadow: { of: 200 } });
   // Bodies of `unnamed` are 0 to 199. Those from 20 to 59 were asked of `now` too.
   expect(await compare('unnamed')).toMatchObject({ pairs: 40, production: 200, shadow: 200 });

@@ -23,7 +23,7 @@ interface CaptureChoice {
   /** Name of the variant; captures lie in a folder of that name. Default: all. */
   readonly variant?: string | undefined;
   /** Captures at most. */
-  readonly most: number;
+  readonly maxCaptures: number;
   /** The first ones of each hour, so that those of two variants are of the same requests. Default: from all over it. */
   readonly inOrder?: boolean;
 }
@@ -45,14 +45,14 @@ export async function chooseCaptures(
   s3: () => S3Client,
   choice: CaptureChoice,
 ): Promise<ChosenCaptures> {
-  const { source, variant, most, inOrder } = choice;
+  const { source, variant, maxCaptures, inOrder } = choice;
   const all = source.startsWith('s3://') ? objectFiles(s3(), choice) : localFiles(source);
   const files: CaptureFile[] = [];
   for await (const file of all) {
     if (!file.name.endsWith('.jsonl')) continue;
     if (variant === undefined || file.name.split('/').includes(variant)) files.push(file);
   }
-  const sample = sampleOf(files.map(refuseLarge), { max: most, inOrder });
+  const sample = sampleOf(files.map(refuseLarge), { max: maxCaptures, inOrder });
   async function* captures() {
     for await (const { text, file, number } of sample.lines()) yield parse(text, file, number);
     if (sample.coverage().captures > 0) return;

@@ -12,7 +12,7 @@ import { positive, wholeNumber } from './options.ts';
 interface Options {
   readonly variant?: string;
   readonly hours?: number;
-  readonly most: number;
+  readonly maxCaptures: number;
   readonly region?: string;
   readonly json?: true;
 }
@@ -63,7 +63,7 @@ function common(verb: Command): Command {
   return verb
     .argument('<source>', 'a .jsonl file, a folder, or s3://bucket/prefix/')
     .option('--hours <number>', 'files of S3 of the last hours alone', positive)
-    .option('--most <number>', 'captures to read', wholeNumber(), MAX)
+    .option('--max-captures <number>', 'captures to read', wholeNumber(), MAX)
     .option('--region <region>', 'default: the one of the environment')
     .option('--json', 'print the result as JSON')
     .exitOverride();
@@ -83,10 +83,10 @@ async function withS3<T>(
 async function gather(source: string, options: Options) {
   const { chooseCaptures } = await import('../captures/source.ts');
   const { gatherer } = await import('@sagemaker-tfs/container/captures');
-  const { hours, variant, most } = options;
+  const { hours, variant, maxCaptures } = options;
   const all = gatherer();
   const coverage = await withS3(options, async (s3) => {
-    const chosen = await chooseCaptures(s3, { source, hours, variant, most });
+    const chosen = await chooseCaptures(s3, { source, hours, variant, maxCaptures });
     for await (const capture of chosen.captures()) all.add(capture);
     return chosen.coverage();
   });
@@ -147,10 +147,10 @@ function parse<T>(work: () => T, file: string): T {
 async function compare(source: string, options: CompareOptions): Promise<void> {
   const { chooseCaptures } = await import('../captures/source.ts');
   const { compareVariants } = await import('../captures/compare.ts');
-  const { production, shadow, hours, most, absolute, relative } = options;
+  const { production, shadow, hours, maxCaptures, absolute, relative } = options;
   const found = await withS3(options, async (s3) => {
     const of = (variant: string): Promise<ChosenCaptures> =>
-      chooseCaptures(s3, { source, hours, most, variant, inOrder: true });
+      chooseCaptures(s3, { source, hours, maxCaptures, variant, inOrder: true });
     const [one, other] = [await of(production), await of(shadow)];
     const tolerance = { absolute, relative };
     const compared = await compareVariants(one.captures(), other.captures(), tolerance);

@@ -27,7 +27,7 @@ interface Look {
 /** Environment variables, which the construct sets. */
 const NAMES = [
   ...(['BASELINE_BUCKET', 'BASELINE_KEY', 'CAPTURES_BUCKET', 'CAPTURES_PREFIX'] as const),
-  ...(['ENDPOINT_NAME', 'HOURS', 'MAX', 'NAMESPACE', 'REPORT_PREFIX', 'THRESHOLD'] as const),
+  ...(['ENDPOINT_NAME', 'HOURS', 'MAX_CAPTURES', 'NAMESPACE', 'REPORT_PREFIX', 'THRESHOLD'] as const),
 ] as const;
 type Settings = Readonly<Record<(typeof NAMES)[number], string>>;
 
@@ -74,7 +74,7 @@ async function look(s3: S3Client, settings: Settings, now: number): Promise<Look
     if (size > MAX_BYTES) skipped++;
     else files.push({ name: key, size, read: () => readText(s3, { bucket, key }) });
   }
-  const sample = sampleOf(files, { max: Number(settings.MAX) });
+  const sample = sampleOf(files, { max: Number(settings.MAX_CAPTURES) });
   const all = gatherer();
   for await (const { text } of sample.lines()) {
     const capture = captureOf(text);
