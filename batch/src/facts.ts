@@ -30,33 +30,24 @@ const HAS_KIND: Readonly<Record<NameKind, RegExp>> = {
 
 const schema = z.object({
   layout: z.enum(OUTPUT_LAYOUTS),
-  lostNames: z.array(z.enum(NAME_KINDS)),
+  /** Kinds of names whose outputs do not lie where the layout says. */
+  lostNames: z.array(z.enum(NAME_KINDS)).readonly(),
+  /** Bytes of the largest manifest that a job has taken. */
   manifestBytes: z.number().int().positive(),
+  /** Whether a job makes no outputs at all if its manifest names an object that is not there. */
   deletedKeyStopsJob: z.boolean(),
+  /** Whether no input of a job has an output if the model refuses one. */
   badInputStopsJob: z.boolean(),
+  /** Whether an object of 0 bytes has an output. */
   emptyIsAnswered: z.boolean(),
+  /** Whether an object over MaxPayloadInMB has an output. */
   largeIsAnswered: z.boolean(),
+  /** Seconds from the creation of the job to its start. */
   startSeconds: z.number().nonnegative().optional(),
 });
 
 /** Facts about transform jobs. */
-export interface TransformFacts {
-  readonly layout: OutputLayout;
-  /** Kinds of names whose outputs do not lie where the layout says. */
-  readonly lostNames: readonly NameKind[];
-  /** Bytes of the largest manifest that a job has taken. */
-  readonly manifestBytes: number;
-  /** Whether a job makes no outputs at all if its manifest names an object that is not there. */
-  readonly deletedKeyStopsJob: boolean;
-  /** Whether no input of a job has an output if the model refuses one. */
-  readonly badInputStopsJob: boolean;
-  /** Whether an object of 0 bytes has an output. */
-  readonly emptyIsAnswered: boolean;
-  /** Whether an object over MaxPayloadInMB has an output. */
-  readonly largeIsAnswered: boolean;
-  /** Seconds from the creation of the job to its start. */
-  readonly startSeconds?: number | undefined;
-}
+export type TransformFacts = Readonly<z.output<typeof schema>>;
 
 /**
  * Bytes of a manifest: the function of the state machine holds one in memory, and AWS does not say how long SageMaker

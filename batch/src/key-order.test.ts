@@ -1,5 +1,12 @@
 import { uniform } from 'sagemaker-tfs/development/random';
-import { compareKeys, compareOutputs, inOutputOrder, matchOutputs } from './key-order.ts';
+import {
+  compareKeys,
+  compareOutputs,
+  fromSortable,
+  inOutputOrder,
+  matchOutputs,
+  toSortable,
+} from './key-order.ts';
 
 async function* each<T>(items: readonly T[]): AsyncGenerator<T> {
   yield* items;
@@ -67,4 +74,28 @@ test('the merge finds what is missing and what is too much', async () => {
     expect(of('done')).toEqual(new Set(inputs.filter((key) => outputs.includes(key))));
     expect(of('extra')).toEqual(new Set(outputs.filter((key) => !inputs.includes(key))));
   }
+});
+
+const SORTABLE = [
+  'a',
+  'a b',
+  'a+b',
+  'ü',
+  '東京',
+  '\ud7ff',
+  '\ue000',
+  '\uffee',
+  '\uffff',
+  '😀',
+  '\u{10ffff}',
+  'x😀\uffee',
+];
+
+test('sortable texts sort as the bytes of UTF-8 do, which is the order of S3', () => {
+  const byBytes = [...SORTABLE].sort((a, b) => Buffer.compare(Buffer.from(a), Buffer.from(b)));
+  expect(SORTABLE.map(toSortable).sort().map(fromSortable)).toEqual(byBytes);
+});
+
+test('the key comes back as it was', () => {
+  for (const key of SORTABLE) expect(fromSortable(toSortable(key))).toBe(key);
 });

@@ -39,6 +39,13 @@ export function isManifest(inputUri: string): boolean {
 
 /** The JSON of a manifest, one key a line. */
 export function formatManifest(prefix: string, keys: readonly string[]): string {
-  const lines = [JSON.stringify({ prefix }), ...keys.map((key) => JSON.stringify(key))];
-  return `[\n${lines.join(',\n')}\n]\n`;
+  return manifestOfLines(
+    prefix,
+    keys.map((key) => JSON.stringify(key)),
+  );
+}
+
+/** The same of keys that are JSON already. */
+export function manifestOfLines(prefix: string, lines: readonly string[]): string {
+  return `[\n${[JSON.stringify({ prefix }), ...lines].join(',\n')}\n]\n`;
 }

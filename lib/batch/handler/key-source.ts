@@ -32,8 +32,8 @@ export interface SourceRange {
   readonly first?: string | undefined;
   /** Keys up to this one are in shards. */
   readonly after: string;
-  /** True once it holds no full shard any more. */
-  readonly isFull?: boolean;
+  /** True once all its full shards are written: fewer keys are left. */
+  readonly fullShardsWritten?: boolean;
   /** True once all its keys are in shards. */
   readonly isDone?: boolean;
 }

@@ -2,6 +2,9 @@
 import type { S3Client } from '@aws-sdk/client-s3';
 import {
   countsAsDone,
+  formatS3Uri,
+  MEGABYTE,
+  manifestOfLines,
   outputKey,
   outputRoot,
   parseS3Uri,
@@ -73,7 +76,6 @@ const NOT_COUNTED = { counted: false, failedPercent: 0, overBudget: false, again
 const NO_COUNTS: ShardCounts = { inputs: 0, done: 0, missing: 0, refused: 0, deleted: 0 };
 /** Longest key of S3, bytes. */
 const MAX_KEY = 1_024;
-const MB = 1024 * 1024;
 
 /**
  * Compares a shard with inputs and outputs, and writes a manifest of what is missing. Memory holds the keys of one
@@ -177,7 +179,7 @@ function refusal(
   { size }: S3Object,
 ): string | undefined {
   if (size === 0) return 'it is empty';
-  if (splitType === 'None' && maxPayloadInMB > 0 && size > maxPayloadInMB * MB) {
+  if (splitType === 'None' && maxPayloadInMB > 0 && size > maxPayloadInMB * MEGABYTE) {
     return `its ${size} bytes are over maxPayloadInMB (${maxPayloadInMB})`;
   }
   if (Buffer.byteLength(output) > MAX_KEY) {
@@ -196,7 +198,7 @@ interface Shard {
 }
 
 /** Whether inputs went before the last job read its manifest, where such a job makes nothing (`batch probe`). */
-async function wasSunk(
+async function haveInputsGone(
   s3: S3Client,
   { settings, last = false }: PendingRequest,
   { name, facts }: Shard,
@@ -243,7 +245,7 @@ async function report(
 ): Promise<PendingResult> {
   const { settings, reason, last = false } = request;
   const { name, prefix } = shard;
-  const again = await wasSunk(s3, request, shard, counts);
+  const again = await haveInputsGone(s3, request, shard, counts);
   const looked = found.flatMap((text) => text.split('\n')).filter((line) => line !== '');
   const missing = looked.filter((line) => line.startsWith('"'));
   const refused = looked.filter((line) => line.startsWith('{'));
@@ -252,11 +254,11 @@ async function report(
   const uris: { manifestUri?: string; lettersUri?: string } = {};
   const write = async (place: S3Location, text: string) => {
     await writeObject(s3, place, Buffer.from(text), 'application/json');
-    return `s3://${place.bucket}/${place.key}`;
+    return formatS3Uri(place);
   };
   if (missing.length > 0) {
-    const text = `[\n${[JSON.stringify({ prefix }), ...missing].join(',\n')}\n]\n`;
-    uris.manifestUri = await write(runPlace(settings, `pending/${name}.manifest`), text);
+    const place = runPlace(settings, `pending/${name}.manifest`);
+    uris.manifestUri = await write(place, manifestOfLines(prefix, missing));
   }
   const lines = [...refused, ...left.letters.map((letter) => JSON.stringify(letter))];
   if (lines.length > 0) uris.lettersUri = await write(letters, `${lines.join('\n')}\n`);

@@ -146,7 +146,7 @@ interface Planning {
 }
 
 /** Pages after which a listing is worth more streams than one. */
-const ALONE = 50;
+const PAGES_IN_ORDER = 50;
 /** Listings at once, and keys that all of them may hold. */
 const STREAMS = { least: 4, most: 16, heldKeys: 2_000_000 };
 /** Ranges whose position a state of the machine takes, with the longest keys: 256 KiB. */
@@ -166,7 +166,8 @@ async function runPlan(work: Planning): Promise<boolean> {
   const { source } = work;
   if (work.state.ranges === undefined) {
     const isOne = source.ranges === undefined || work.state.isSmall === true;
-    const end = await planInOrder(work, source.pages(work.state.after), isOne ? undefined : ALONE);
+    const most = isOne ? undefined : PAGES_IN_ORDER;
+    const end = await planInOrder(work, source.pages(work.state.after), most);
     if (end !== 'large') return end === 'ended';
     const ranges = (await source.ranges?.(work.state.after, work.streams)) ?? [];
     const isMany = ranges.length > 1 && ranges.length <= MAX_RANGES;
@@ -187,7 +188,8 @@ async function planRanges(work: Planning): Promise<boolean> {
 /** Writes the full shards of one range. @returns false if time ran out */
 async function planRange(work: Planning, number: number): Promise<boolean> {
   const range = work.state.ranges?.[number];
-  if (range === undefined || range.isFull || work.isLate()) return range?.isFull ?? false;
+  if (range === undefined || range.fullShardsWritten || work.isLate())
+    return range?.fullShardsWritten ?? false;
   const shard = work.openShard();
   for await (const page of work.source.pagesOf?.(range) ?? []) {
     for (const key of page) {
@@ -196,7 +198,7 @@ async function planRange(work: Planning, number: number): Promise<boolean> {
     }
     if (work.isLate()) return false;
   }
-  changeRange(work, number, { isFull: true });
+  changeRange(work, number, { fullShardsWritten: true });
   return true;
 }
 
@@ -241,14 +243,14 @@ async function planRest(work: Planning): Promise<boolean> {
 
 /**
  * Puts all keys into shards, one after the other.
- * @param alone pages after which it stops, because there are many
- * @returns `late` also behind the first shard, if that is all that is wanted
+ * @param most pages after which it stops, because there are many
+ * @returns `paused` if time ran out, and behind the first shard if no more is wanted
  */
 async function planInOrder(
   work: Planning,
   pages: AsyncIterable<readonly string[]>,
-  alone?: number,
-): Promise<'ended' | 'late' | 'large'> {
+  most?: number,
+): Promise<'ended' | 'paused' | 'large'> {
   const shard = work.openShard();
   const write = async () => {
     const keys = shard.take();
@@ -262,12 +264,12 @@ async function planInOrder(
     for (const key of page) {
       if (shard.isFull(work.state.shards, key)) {
         await write();
-        if (work.canaryOnly) return 'late';
+        if (work.canaryOnly) return 'paused';
       }
       shard.add(key);
     }
-    if (work.isLate()) return 'late';
-    if (++seen === alone) return 'large';
+    if (work.isLate()) return 'paused';
+    if (++seen === most) return 'large';
   }
   if (shard.size() > 0) await write();
   return 'ended';

@@ -1,6 +1,12 @@
 /** The completeness check of a run. */
 import type { S3Client } from '@aws-sdk/client-s3';
-import { parseS3Uri, type ShardCounts, type ShardReport } from '@sagemaker-tfs/batch';
+import {
+  formatS3Uri,
+  manifestOfLines,
+  parseS3Uri,
+  type ShardCounts,
+  type ShardReport,
+} from '@sagemaker-tfs/batch';
 import { listObjects } from '@sagemaker-tfs/batch/s3';
 import type { TransformSettings } from '@sagemaker-tfs/batch/settings';
 import type { Since } from './begin.ts';
@@ -180,14 +186,15 @@ async function writeRedrive(
   reports: readonly { report: ShardReport }[],
 ): Promise<string> {
   const lines: string[] = [];
+  let below = '';
   for (const { report } of reports) {
     if (!report.manifestUri || report.missing === 0) continue;
-    if (lines.length === 0) lines.push(JSON.stringify({ prefix: report.prefix }));
+    below ||= report.prefix;
     const { pages } = await readManifest(s3, parseS3Uri(report.manifestUri));
     for await (const keys of pages) for (const key of keys) lines.push(JSON.stringify(key));
   }
   const place = runPlace(settings, 'redrive.manifest');
-  const body = Buffer.from(`[\n${lines.join(',\n')}\n]\n`);
+  const body = Buffer.from(manifestOfLines(below, lines));
   await writeObject(s3, place, body, 'application/json');
-  return `s3://${place.bucket}/${place.key}`;
+  return formatS3Uri(place);
 }
