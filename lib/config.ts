@@ -2,7 +2,7 @@
 import * as z from 'zod';
 import { batch } from './config/batch.ts';
 import { type component, componentConflict } from './config/components.ts';
-import { endpoint, type endpointVariant, expiryOfNothing } from './config/endpoint.ts';
+import { endpoint, type endpointVariant, unrecordedData } from './config/endpoint.ts';
 import { environment, vpc } from './config/environment.ts';
 import { keyArn, name } from './config/fields.ts';
 import { image } from './config/image.ts';
@@ -107,7 +107,7 @@ export const configSchema = z
       refuse(['models', model], message);
     }
     for (const [name, { endpoint }] of Object.entries(models)) {
-      const field = endpoint && expiryOfNothing(endpoint);
+      const field = endpoint && unrecordedData(endpoint);
       if (field) refuse(['models', name, 'endpoint', field.name], field.problem);
       const conflict = endpoint && componentConflict(endpoint);
       if (conflict) refuse(['models', name, 'endpoint', conflict.name], conflict.problem);

@@ -127,5 +127,5 @@ export const batch = z
   })
   .refine(({ noticesAt = [], email }) => noticesAt.length === 0 || email !== undefined, {
     path: ['noticesAt'],
-    message: `nobody would hear of it. Give an 'email'`,
+    message: `notices need a recipient. Set 'email'`,
   });

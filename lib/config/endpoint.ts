@@ -203,8 +203,8 @@ export const endpoint = z.strictObject({
   smokeTest,
 });
 
-/** A time to keep what the endpoint never has, or a look at it. */
-export function expiryOfNothing(given: z.output<typeof endpoint>) {
+/** Refuses retention or drift settings for data that the endpoint does not record. */
+export function unrecordedData(given: z.output<typeof endpoint>) {
   if (given.drift && given.dataCapturePercent === undefined) {
     const problem = `nothing is captured. Give 'dataCapturePercent', or leave it out`;
     return { name: 'drift', problem };

@@ -1,5 +1,6 @@
 /** Rules of what is no endpoint: images, environments, tags, networks, batch, names. */
 import { DEFAULT_SETTINGS, MAX_MB_IN_FLIGHT } from '@sagemaker-tfs/batch/settings';
+import { Arn, ArnFormat } from 'aws-cdk-lib/core';
 import type { ServingConfig } from '../config.ts';
 import {
   certificateProblem,
@@ -149,7 +150,7 @@ export const APP_RULES: readonly Rule[] = [
     check: ({ models, environments = [] }) =>
       Object.entries(models).flatMap(([name, { endpoint }]) => {
         const arn = endpoint?.api?.domain?.certificateArn;
-        const own = arn?.split(':')[3];
+        const own = arn && Arn.split(arn, ArnFormat.SLASH_RESOURCE_NAME).region;
         const other = environments.find(({ region }) => arn && region !== own);
         if (!other) return [];
         const path = `models.${name}.endpoint.api.domain.certificateArn`;
@@ -163,7 +164,7 @@ export const APP_RULES: readonly Rule[] = [
       'https://docs.aws.amazon.com/apigateway/latest/developerguide/apigateway-regional-api-custom-domain-create.html',
     check: ({ models, environments = [] }) =>
       domainsOf(models).flatMap(({ path, domain }) => {
-        const own = domain.certificateArn.split(':')[4];
+        const { account: own } = Arn.split(domain.certificateArn, ArnFormat.SLASH_RESOURCE_NAME);
         const other = environments.find(({ account }) => account !== own);
         if (!other) return [];
         const problem = `a certificate of ${own}, and the API is in ${other.account}`;
@@ -173,7 +174,7 @@ export const APP_RULES: readonly Rule[] = [
   },
   {
     id: 'one-api-of-a-name',
-    says: "A name of an API's own is there once in a region.",
+    says: "A custom domain name can be used once per region.",
     source:
       'https://docs.aws.amazon.com/apigateway/latest/developerguide/how-to-custom-domains.html',
     check: ({ models, environments = [] }) => {
@@ -293,7 +294,7 @@ export const APP_RULES: readonly Rule[] = [
           ...former.map((arn, j): [string, string] => [`formerEncryptionKeyArns[${j}]`, arn]),
         ];
         return keys.flatMap(([field, arn]) => {
-          const keyRegion = arn.split(':')[3];
+          const { region: keyRegion } = Arn.split(arn, ArnFormat.SLASH_RESOURCE_NAME);
           if (keyRegion === region) return [];
           return at(`environments[${i}].${field}`, {
             problem: `the key is in ${keyRegion}, and '${name}' is in ${region}`,
