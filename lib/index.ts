@@ -26,6 +26,7 @@ export {
   type ServingConfig,
   type ServingConfigInput,
 } from './config.ts';
+export { AWS_RULES, type Rule } from './config-rules/index.ts';
 export * from './drift-monitor.ts';
 export type { AsyncFiles, AsyncInferenceProps } from './endpoint/async-inference.ts';
 export type { ScalingProps, ScalingTarget } from './endpoint/autoscaling.ts';
@@ -58,11 +59,11 @@ export * from './monitoring.ts';
 export { parseConfig } from './parse-config.ts';
 export * from './realtime-endpoint.ts';
 export * from './redeployment.ts';
-export { AWS_RULES, type Rule } from './rules/index.ts';
 export type { ScheduledLimits } from './rules/scaling-schedule.ts';
 export { readConfig, runApp } from './run-app.ts';
 export * from './serving-image.ts';
-export * from './smoke-test/index.ts';
+export * from './smoke-test/plan.ts';
+export * from './smoke-test.ts';
 export * from './stacks/index.ts';
 export * from './tensorflow-model.ts';
 export type { VpcAttachmentProps } from './vpc-attachment.ts';

@@ -6,8 +6,8 @@ import type { Bucket } from 'aws-cdk-lib/aws-s3';
 import { CfnModelPackageGroup } from 'aws-cdk-lib/aws-sagemaker';
 import { ArnFormat, RemovalPolicy, Stack, Token } from 'aws-cdk-lib/core';
 import { Construct } from 'constructs';
+import { createDataBucket } from './data-bucket.ts';
 import { setEncryptionKey } from './encryption.ts';
-import { createDataBucket } from './stacks/data-bucket.ts';
 import { invalidProp } from './validation.ts';
 
 /** Props of {@link ModelRegistry}. */

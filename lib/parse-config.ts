@@ -2,8 +2,8 @@
 import { fieldWords, wrongFields } from '@sagemaker-tfs/manifest';
 import { sentence } from '@sagemaker-tfs/manifest/sentence';
 import { configSchema, type ServingConfig } from './config.ts';
+import { type BrokenRule, brokenRules } from './config-rules/index.ts';
 import { ConfigurationError } from './errors.ts';
-import { type BrokenRule, brokenRules } from './rules/index.ts';
 
 const sources = new WeakMap<ServingConfig, string>();
 

@@ -3,7 +3,7 @@ import { sentence } from '@sagemaker-tfs/manifest/sentence';
 import { Token } from 'aws-cdk-lib/core';
 import type { Construct } from 'constructs';
 import { InvalidProp } from './errors.ts';
-import type { Problem } from './rules/problem.ts';
+import type { Problem } from './problem.ts';
 
 /** Where a prop was given: a construct, or the text that stands for one not yet built. */
 export type Where = Construct | string;

@@ -1,7 +1,7 @@
 /** What a worker's container is started with. */
 import { MAX_RANGES, workerArguments } from '@sagemaker-tfs/batch';
 import { DEFAULT_SETTINGS } from '@sagemaker-tfs/batch/settings';
-import { definedOnly } from '../stacks/defined-only.ts';
+import { definedOnly } from '../defined-only.ts';
 import type { BatchWorkerProps } from './props.ts';
 
 /** Parameters of the job definition; whoever submits a job may give others. */

@@ -7,6 +7,7 @@ import type { Schedule } from 'aws-cdk-lib/aws-events';
 import { Annotations, Stack, Token } from 'aws-cdk-lib/core';
 import type { Construct } from 'constructs';
 import type { AnyBucket } from '../cdk-types.ts';
+import { definedOnly } from '../defined-only.ts';
 import {
   environmentProblem,
   inFlightProblem,
@@ -15,7 +16,6 @@ import {
   tagsProblem,
 } from '../rules/limits.ts';
 import { archiveProblem } from '../rules/serverless.ts';
-import { definedOnly } from '../stacks/defined-only.ts';
 import { checkInteger, invalidProp, refuseProblem } from '../validation.ts';
 import type { BatchTransformProps, S3Place } from './props.ts';
 

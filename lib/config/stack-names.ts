@@ -1,5 +1,5 @@
 /** Names of stacks that would be the same. */
-import { STACK_NAMES } from '../stacks/stack-names.ts';
+import { STACK_NAMES } from '../stack-names.ts';
 
 /** Models whose stacks have the name of another stack of the configuration. */
 export function sameStacks(

@@ -1,6 +1,6 @@
 /** Parts of an endpoint that do not go together. */
 import { hasGpu } from '../instance-types/index.ts';
-import { aboveProblem, type Problem, startProblem, twinIndex } from './problem.ts';
+import { aboveProblem, type Problem, startProblem, twinIndex } from '../problem.ts';
 
 /** A shadow that SageMaker does not take. @param variants production variants beside it */
 export function shadowProblem(async: boolean, variants: number): Problem {

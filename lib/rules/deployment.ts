@@ -1,6 +1,7 @@
 /** What SageMaker refuses of an update of an endpoint. */
+
+import type { Problem } from '../problem.ts';
 import { DEPLOYMENT_SECONDS } from './bounds.ts';
-import type { Problem } from './problem.ts';
 
 type ShiftType = 'all-at-once' | 'canary' | 'linear' | 'rolling';
 

@@ -1,8 +1,8 @@
 /** Limits of AWS's, as functions over plain values: constructs and configurations are checked by the same. */
 import { parseEcrImage } from '@sagemaker-tfs/batch';
 import { MAX_MB_IN_FLIGHT } from '@sagemaker-tfs/batch/settings';
+import type { Problem } from '../problem.ts';
 import { impossibleField } from './cron.ts';
-import type { Problem } from './problem.ts';
 
 const bytes = (text: string) => Buffer.byteLength(text);
 

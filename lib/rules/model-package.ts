@@ -1,5 +1,5 @@
 /** Versions of the Model Registry that a model can be made of. */
-import type { Problem } from './problem.ts';
+import type { Problem } from '../problem.ts';
 
 /** Of a version, with its region. */
 export const MODEL_PACKAGE_ARN =

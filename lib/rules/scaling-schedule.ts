@@ -1,6 +1,7 @@
 /** Limits of autoscaling that change by the clock, as Application Auto Scaling takes them. */
+
+import type { Problem } from '../problem.ts';
 import { scheduleProblem } from './limits.ts';
-import type { Problem } from './problem.ts';
 
 /** Other limits from a time on, until the next entry of the schedule sets others. */
 export interface ScheduledLimits {

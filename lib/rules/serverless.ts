@@ -1,5 +1,5 @@
 /** What SageMaker refuses of serverless endpoints. */
-import { excluding, type Problem } from './problem.ts';
+import { excluding, type Problem } from '../problem.ts';
 
 /** Requests that a serverless endpoint serves at once: default and most. */
 export const SERVERLESS_CONCURRENCY = { default: 5, max: 200 } as const;

@@ -2,9 +2,9 @@
 import { Aws, CfnOutput, Duration, type Stack } from 'aws-cdk-lib/core';
 import type { IDependable } from 'constructs';
 import type { EndpointConfig } from '../config.ts';
+import { definedOnly } from '../defined-only.ts';
 import { EndpointApi } from '../endpoint-api.ts';
 import type { RealtimeEndpoint } from '../realtime-endpoint.ts';
-import { definedOnly } from './defined-only.ts';
 
 /** A body to try it with. */
 export interface Sample {

@@ -2,10 +2,11 @@
 import { CfnOutput, type Stack } from 'aws-cdk-lib/core';
 import type { ComponentEndpoint } from '../component-endpoint.ts';
 import type { EndpointConfig } from '../config.ts';
+import { definedOnly } from '../defined-only.ts';
 import type { RealtimeEndpoint } from '../realtime-endpoint.ts';
-import { type Expectation, SmokeTest } from '../smoke-test/index.ts';
+import type { Expectation } from '../smoke-test/plan.ts';
+import { SmokeTest } from '../smoke-test.ts';
 import type { VpcAttachmentProps } from '../vpc-attachment.ts';
-import { definedOnly } from './defined-only.ts';
 
 /** Adds it. */
 export function addSmokeTest(

@@ -6,13 +6,13 @@ import { Bucket } from 'aws-cdk-lib/aws-s3';
 import { Annotations } from 'aws-cdk-lib/core';
 import type { Construct } from 'constructs';
 import type { ModelConfig, ServingConfig } from '../config.ts';
+import { definedOnly } from '../defined-only.ts';
 import type { RuntimeEnvironment } from '../environment.ts';
 import type { IModel } from '../model.ts';
 import { ModelData } from '../model-data/index.ts';
 import type { IServingImage } from '../serving-image.ts';
 import { TensorFlowModel } from '../tensorflow-model.ts';
 import type { VpcAttachmentProps } from '../vpc-attachment.ts';
-import { definedOnly } from './defined-only.ts';
 
 /** The existing VPC of a configuration. */
 export function vpcFromConfig(scope: Construct, vpc: ServingConfig['vpc']): VpcAttachmentProps {

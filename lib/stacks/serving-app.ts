@@ -4,21 +4,21 @@ import { DEFAULT_SETTINGS } from '@sagemaker-tfs/batch/settings';
 import { type Environment, Stage, Tags } from 'aws-cdk-lib/core';
 import type { Construct } from 'constructs';
 import type { EndpointConfig, ModelConfig, ServingConfig } from '../config.ts';
+import { definedOnly } from '../defined-only.ts';
 import { DEFAULT_INSTANCE_TYPE } from '../endpoint/variant.ts';
 import { type PlannedVariant, plannedVariants } from '../endpoint-variants.ts';
 import { ConfigurationError } from '../errors.ts';
 import { architectureOf, hasGpu } from '../instance-types/index.ts';
 import { sourceOf } from '../parse-config.ts';
 import { type ExistingImageProps, type IServingImage, ServingImage } from '../serving-image.ts';
+import { STACK_NAMES } from '../stack-names.ts';
 import { BatchStack } from './batch-stack.ts';
 import { ComponentStack } from './component-stack.ts';
 import { fromConfig } from './config-path.ts';
-import { definedOnly } from './defined-only.ts';
 import { ImageStack } from './image-stack.ts';
 import { claimStack } from './one-owner.ts';
 import { RegistryStack } from './registry-stack.ts';
 import { ServingStack } from './serving-stack.ts';
-import { STACK_NAMES } from './stack-names.ts';
 
 /** Adds the stacks of every environment, or one set of stacks for the credentials in use. */
 export function addServingStacks(scope: Construct, config: ServingConfig): void {

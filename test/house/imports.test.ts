@@ -138,6 +138,20 @@ test('folders of a room import each other one way', () => {
   expect(circles(edges)).toEqual([]);
 });
 
+test('folders of lib and the constructs beside them import each other one way', () => {
+  const edges = new Map<string, string[]>();
+  for (const { from, to } of product) {
+    const target = normalize(join(dirname(from), to));
+    if (!from.startsWith('lib/') || !to.startsWith('.') || !target.startsWith('lib/')) continue;
+    const [own = '', other = ''] = [from, target].map((file) => file.split('/')[1]);
+    if (own === other) continue;
+    edges.set(own, [...(edges.get(own) ?? []), other]);
+    if (!edges.has(other)) edges.set(other, []);
+  }
+  expect([...edges.values()].flat().length).toBeGreaterThan(200);
+  expect(circles(edges)).toEqual([]);
+});
+
 /**
  * Folders and files of `container/src` in the order of docs/architecture.md, in which a request and the start build on
  * them: each may import itself and what stands before it.

@@ -203,7 +203,13 @@ export const choices = (baseline: string): Readonly<Record<string, readonly Choi
       endpoint: {
         dataCapturePercent: 5,
         dataCaptureRetentionDays: 7,
-        drift: { baseline, schedule: 'cron(0 6 * * ? *)', hours: 48, maxCaptures: 9, threshold: 0.3 },
+        drift: {
+          baseline,
+          schedule: 'cron(0 6 * * ? *)',
+          hours: 48,
+          maxCaptures: 9,
+          threshold: 0.3,
+        },
       },
     },
   ],

@@ -27,7 +27,14 @@ interface Look {
 /** Environment variables, which the construct sets. */
 const NAMES = [
   ...(['BASELINE_BUCKET', 'BASELINE_KEY', 'CAPTURES_BUCKET', 'CAPTURES_PREFIX'] as const),
-  ...(['ENDPOINT_NAME', 'HOURS', 'MAX_CAPTURES', 'NAMESPACE', 'REPORT_PREFIX', 'THRESHOLD'] as const),
+  ...([
+    'ENDPOINT_NAME',
+    'HOURS',
+    'MAX_CAPTURES',
+    'NAMESPACE',
+    'REPORT_PREFIX',
+    'THRESHOLD',
+  ] as const),
 ] as const;
 type Settings = Readonly<Record<(typeof NAMES)[number], string>>;
 

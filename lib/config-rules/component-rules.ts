@@ -1,11 +1,12 @@
 /** Rules of inference components. */
+
+import { aboveProblem, excluding } from '../problem.ts';
 import {
   acceleratorsProblem,
   COMPONENT_OF_MANY,
   componentNameProblem,
   copiesProblem,
-} from './combinations.ts';
-import { aboveProblem, excluding } from './problem.ts';
+} from '../rules/combinations.ts';
 import { API, at, each, GUIDE, type Rule } from './rule.ts';
 
 export const COMPONENT_RULES: readonly Rule[] = [

@@ -1,7 +1,7 @@
 /** A rule of AWS's: what it says, where AWS says it, and where a configuration breaks it. */
 import type { EndpointConfig, ModelConfig, ServingConfig } from '../config.ts';
 import { fieldOfVariant, type PlannedVariant, plannedVariants } from '../endpoint-variants.ts';
-import type { Problem } from './problem.ts';
+import type { Problem } from '../problem.ts';
 
 /** SageMaker's developer guide and API reference, for {@link Rule.source}. */
 export const GUIDE = 'https://docs.aws.amazon.com/sagemaker/latest/dg';

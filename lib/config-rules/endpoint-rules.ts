@@ -1,29 +1,29 @@
 /** Rules of endpoints. */
 import type { EndpointConfig } from '../config.ts';
+import { aboveProblem, startProblem } from '../problem.ts';
 import {
   ASYNC_API,
   ASYNC_CAPTURE,
   SHADOW_SCALING,
   shadowProblem,
   typesProblem,
-} from './combinations.ts';
+} from '../rules/combinations.ts';
 import {
   bakeProblem,
   DEFAULT_BAKE_SECONDS,
   deploymentTimeProblem,
   fleetProblem,
   rollingProblem,
-} from './deployment.ts';
-import { aboveProblem, startProblem } from './problem.ts';
-import { API, each, eachVariant, GUIDE, type Rule } from './rule.ts';
+} from '../rules/deployment.ts';
 import {
   burstableProblem,
   fewestAtAnyTime,
   scheduledLimitsProblem,
   sleepProblem,
   targetProblem,
-} from './scaling-schedule.ts';
-import { SERVERLESS_CONCURRENCY, serverlessProblem } from './serverless.ts';
+} from '../rules/scaling-schedule.ts';
+import { SERVERLESS_CONCURRENCY, serverlessProblem } from '../rules/serverless.ts';
+import { API, each, eachVariant, GUIDE, type Rule } from './rule.ts';
 
 /** Instances when autoscaling has taken away what it may. */
 function fewestInstances({ instanceCount = 1, scaling }: EndpointConfig): number {

@@ -2,6 +2,7 @@
 import { DEFAULT_SETTINGS, MAX_MB_IN_FLIGHT } from '@sagemaker-tfs/batch/settings';
 import { Arn, ArnFormat } from 'aws-cdk-lib/core';
 import type { ServingConfig } from '../config.ts';
+import type { Problem } from '../problem.ts';
 import {
   certificateProblem,
   environmentProblem,
@@ -10,12 +11,11 @@ import {
   MODEL_ENVIRONMENT,
   scheduleProblem,
   tagsProblem,
-} from './limits.ts';
-import { modelPackageProblem } from './model-package.ts';
+} from '../rules/limits.ts';
+import { modelPackageProblem } from '../rules/model-package.ts';
+import { archiveProblem } from '../rules/serverless.ts';
 import { PARTITION_RULE } from './partitions.ts';
-import type { Problem } from './problem.ts';
 import { API, at, each, GUIDE, type Rule } from './rule.ts';
-import { archiveProblem } from './serverless.ts';
 
 /** Every VPC with its path, and its region where one is known: the VPC for all has one region (`configSchema`). */
 function vpcs({ vpc, environments = [] }: ServingConfig) {
@@ -174,7 +174,7 @@ export const APP_RULES: readonly Rule[] = [
   },
   {
     id: 'one-api-of-a-name',
-    says: "A custom domain name can be used once per region.",
+    says: 'A custom domain name can be used once per region.',
     source:
       'https://docs.aws.amazon.com/apigateway/latest/developerguide/how-to-custom-domains.html',
     check: ({ models, environments = [] }) => {

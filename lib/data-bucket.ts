@@ -2,7 +2,7 @@
 import { BlockPublicAccess, Bucket, BucketEncryption, type IBucket } from 'aws-cdk-lib/aws-s3';
 import { Duration, RemovalPolicy } from 'aws-cdk-lib/core';
 import type { Construct } from 'constructs';
-import { bucketEncryption } from '../encryption.ts';
+import { bucketEncryption } from './encryption.ts';
 
 /** Props of {@link createDataBucket}. */
 interface DataBucketProps {

@@ -6,28 +6,28 @@ import type { IKey } from 'aws-cdk-lib/aws-kms';
 import { Runtime } from 'aws-cdk-lib/aws-lambda';
 import { CustomResource, Duration, Stack } from 'aws-cdk-lib/core';
 import { Construct } from 'constructs';
-import type { ComponentEndpoint } from '../component-endpoint.ts';
-import type { BoundComponent } from '../components/props.ts';
-import { encryptionKeyOf, setEncryptionKey } from '../encryption.ts';
-import type { BoundVariant } from '../endpoint/variant.ts';
-import { DEFAULT_INSTANCE_TYPE } from '../endpoint/variant.ts';
-import { isInProcess } from '../image-variant.ts';
-import { HOURLY_PRICES_USD, SERVERLESS_USD_PER_GB_SECOND } from '../instance-types/index.ts';
-import type { IModel } from '../model.ts';
-import type { RealtimeEndpoint } from '../realtime-endpoint.ts';
-import { checkInteger, invalidProp } from '../validation.ts';
-import type { VpcAttachmentProps } from '../vpc-attachment.ts';
-import { justifyWildcard } from '../wildcards.ts';
-import { CHECK_TIMEOUT, createCheckFunction } from './check-function.ts';
-import { checkSamples } from './check-samples.ts';
-import { outputNames } from './handler/report.ts';
+import type { ComponentEndpoint } from './component-endpoint.ts';
+import type { BoundComponent } from './components/props.ts';
+import { encryptionKeyOf, setEncryptionKey } from './encryption.ts';
+import type { BoundVariant } from './endpoint/variant.ts';
+import { DEFAULT_INSTANCE_TYPE } from './endpoint/variant.ts';
+import { isInProcess } from './image-variant.ts';
+import { HOURLY_PRICES_USD, SERVERLESS_USD_PER_GB_SECOND } from './instance-types/index.ts';
+import type { IModel } from './model.ts';
+import type { RealtimeEndpoint } from './realtime-endpoint.ts';
+import { CHECK_TIMEOUT, createCheckFunction } from './smoke-test/check-function.ts';
+import { checkSamples } from './smoke-test/check-samples.ts';
+import { outputNames } from './smoke-test/handler/report.ts';
 import {
   DEFAULT_ITERATIONS,
   type SmokeTestPlan,
   type SmokeTestSample,
   type SmokeTestVariant,
-} from './plan.ts';
-import { createSamplesLayer, SAMPLES_DIR } from './samples-layer.ts';
+} from './smoke-test/plan.ts';
+import { createSamplesLayer, SAMPLES_DIR } from './smoke-test/samples-layer.ts';
+import { checkInteger, invalidProp } from './validation.ts';
+import type { VpcAttachmentProps } from './vpc-attachment.ts';
+import { justifyWildcard } from './wildcards.ts';
 
 /** Props of {@link SmokeTest}. In a VPC the function needs a way to SageMaker's API and runtime. */
 export interface SmokeTestProps extends VpcAttachmentProps {
