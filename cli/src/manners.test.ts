@@ -170,11 +170,14 @@ test.each(verbs)('%s in a pipe: no colors, no cursor, no temporary path', async 
 });
 
 test.each(verbs)('%s ends quietly, and cleans up, when nobody reads it', async (verb) => {
-  const line = `'${process.execPath}' '${PROGRAM}' ${quoted(LINES[verb]?.() ?? [])}`;
-  const stderr = await inShell(`${line} | true`);
+  const line = () => `'${process.execPath}' '${PROGRAM}' ${quoted(LINES[verb]?.() ?? [])}`;
+  const [stderr, rest] = await Promise.all([
+    inShell(`${line()} | true`),
+    inShell(`${line()} 2>&1 | true`),
+  ]);
   expect(stderr).not.toContain('EPIPE');
   expect(stderr).not.toMatch(/^ +at /m);
-  expect(await inShell(`${line} 2>&1 | true`)).toBe('');
+  expect(rest).toBe('');
   expect(left()).toEqual([]);
 });
 
