@@ -143,6 +143,11 @@ export const GROUPS: readonly Group[] = [
       page('conformance.md', 'Conformance', 'know what answers were compared with, and how many'),
       page('fuzzing.md', 'Fuzzing', 'know what the parsers were tried with'),
       page('docs/decisions/two-packages.md', 'Two packages', 'know why there are two packages'),
+      page(
+        'docs/decisions/own-parquet-reader.md',
+        'A Parquet reader of our own',
+        'know why the runtime reads Parquet itself',
+      ),
       page('CONTRIBUTING.md', 'Contributing', 'change the project itself'),
     ],
   },

@@ -277,7 +277,7 @@ describe('errors are the same over both transports', () => {
       'tfs-outputs=nobody',
       '{"instances": [1.0]}',
       400,
-      /has no output "nobody". It has y/,
+      /has no output 'nobody'. It has y/,
     ],
   ])('%s', async (_name, attributes, body, status, message) => {
     const [grpc, rest] = await Promise.all(

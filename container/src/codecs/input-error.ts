@@ -49,7 +49,7 @@ export function unknownOutput(
   const names = Object.keys(outputs).join(', ');
   return new ServingError(
     'UNKNOWN_OUTPUT',
-    `signature "${key}" has no output "${shortened(name)}". It has ${names}.`,
+    `signature '${key}' has no output '${shortened(name)}'. It has ${names}.`,
   );
 }
 

@@ -58,7 +58,7 @@ function checkPageToken(token: string): void {
   if (isModelName(token)) return;
   throw new ServingError(
     'BAD_REQUEST',
-    'next_page_token is none that was given out. Take nextPageToken from the last answer, or leave it out.',
+    'next_page_token is invalid. Take nextPageToken from the last answer, or leave it out.',
   );
 }
 

@@ -133,7 +133,7 @@ function grown(buffer: Buffer, filled: number, size: number): Buffer {
   return larger;
 }
 
-/** Smaller chunks are copied together: the object of a chunk, and the read of the socket that it lies in, outweigh it. */
+/** Small chunks are merged: each keeps a whole socket buffer alive. */
 const SMALL_CHUNK_BYTES = 16_384;
 const LARGEST_BLOCK_BYTES = 262_144;
 

@@ -1,4 +1,4 @@
-/** The HTTP server: time limits, disconnects and the way down; what is answered is the routes'. */
+/** The HTTP server: time limits, disconnects and shutdown. The routes produce the replies. */
 import {
   createServer,
   type IncomingMessage,
@@ -78,11 +78,15 @@ export const BUFFERED_BYTES = 131_072;
 /** Largest answer, in bytes, that is sent in one piece. */
 const SMALL_BYTES = 16_384;
 /**
- * How long a kept connection stays open on the way down. A request may be on its way when we are to end: it is
- * answered, and the answer tells the client to open another connection. That other one is refused: the one sign that
- * every client and balancer takes for "ask somebody else", and that no request is lost with.
+ * How long a kept connection stays open during shutdown. A request may be on its way then: it is answered, and the
+ * answer tells the client to open another connection, which is refused. Clients and balancers retry a refused
+ * connection elsewhere, so no request is lost.
  */
 const LAST_REQUESTS_MS = 250;
+/** After it, connections that became idle are closed this often. */
+const SWEEP_MS = 50;
+/** Time for answers of aborted requests to leave. */
+const LAST_ANSWERS_MS = 500;
 /** No limit of a client's pace. */
 const ANY_PACE: PaceLimits = { minBytesPerSecond: 0, patienceMs: 60_000 };
 
@@ -302,14 +306,13 @@ async function close(server: Server, state: ServerState, timeoutMs: number): Pro
       new Promise<void>((resolve) => NetServer.prototype.close.call(server, () => resolve()));
   const timer = setTimeout(() => {
     for (const { signal } of [...state.inFlight]) signal.abort(shuttingDown());
-    // The answers just made get a moment to leave.
-    setTimeout(() => server.closeAllConnections(), 500).unref();
+    setTimeout(() => server.closeAllConnections(), LAST_ANSWERS_MS).unref();
   }, timeoutMs);
   // Connections that were busy at first become idle one by one.
   const lastRequests = performance.now() + Math.min(LAST_REQUESTS_MS, timeoutMs);
   const sweep = setInterval(() => {
     if (performance.now() >= lastRequests) server.closeIdleConnections();
-  }, 50);
+  }, SWEEP_MS);
   await closed;
   clearInterval(sweep);
   clearTimeout(timer);

@@ -101,7 +101,7 @@ export function formOfImages({ signature, preprocess }: PictureContext): 'row' |
   return isBatch ? 'row' : 'columnar';
 }
 
-/** A fixed batch size must be met; only a batch of one can be told to be so before the model is asked. */
+/** Refuses another number of pictures than the fixed batch size, which is 1 if the input has no batch dimension. */
 function checkBatch(
   count: number,
   { inputs, key }: Signature,

@@ -177,14 +177,14 @@ export function checkFor(
     backend.doubt?.(model);
     throw error;
   }
-  checkRows(checked.inputs, maxRows);
+  checkMostRows(checked.inputs, maxRows);
   return checked;
 }
 
 /** @throws ServingError REQUEST_TOO_LARGE for more rows than one call may bring into the batches of others */
-export function checkRows(inputs: TensorMap, maxRows = Number.POSITIVE_INFINITY): CheckedCall {
+export function checkMostRows(inputs: TensorMap, maxRows = Number.POSITIVE_INFINITY): void {
   const rows = Object.values(inputs).reduce((most, { shape }) => Math.max(most, shape[0] ?? 0), 0);
-  if (rows <= maxRows) return { inputs, isFlat: false };
+  if (rows <= maxRows) return;
   throw new ServingError(
     'REQUEST_TOO_LARGE',
     `the call has ${rows} rows, with batching the most is ${maxRows} (SAGEMAKER_TFS_MAX_ROWS). Send them in several requests.`,

@@ -1,5 +1,6 @@
 /** What answers where the archive has no handler: the codecs, straight to the model and back. */
 
+import { sentence } from '@sagemaker-tfs/manifest/sentence';
 import { DTYPES, isNumeric, type Signature, type TensorMap } from '@sagemaker-tfs/tensors';
 import { parseMediaType } from '@sagemaker-tfs/tensors/media-type';
 import type { EncodedResponse } from '../codecs/codec.ts';
@@ -118,7 +119,7 @@ export async function decodeExamples(body: Uint8Array, inference: Inference): Pr
     return await decodeBody(body, inference, { decodedFor: takingExamples });
   } catch (error) {
     if (!(error instanceof ServingError) || error.code !== 'BAD_INPUT') throw error;
-    const message = `tfs-method=${inference.method} takes tf.Examples: {"examples": [{"feature": value, ...}, ...]}, TFRecord or RecordIO. ${error.message.replace(/[.]?$/, '.')}`;
+    const message = `tfs-method=${inference.method} takes tf.Examples: {"examples": [{"feature": value, ...}, ...]}, TFRecord or RecordIO. ${sentence(error.message)}`;
     throw new ServingError(error.code, message, { cause: error });
   }
 }

@@ -9,7 +9,7 @@ import {
   type CallLimits,
   checkCarried,
   checkFor,
-  checkRows,
+  checkMostRows,
   withoutLastOnes,
 } from './check-call.ts';
 import type { HeldResults } from './held-results.ts';
@@ -56,10 +56,9 @@ export async function predict(
   const { backend, model, signal, callLimits } = caller;
   const call = callOf(caller, wantedOutputs, inputs, options);
   const called = await calledSignature(caller, call, options);
-  const checked = called
-    ? checkFor(backend, call, called, callLimits)
-    : checkRows(inputs, callLimits.maxRows);
+  const checked = called ? checkFor(backend, call, called, callLimits) : { inputs, isFlat: false };
   if (called) checkCarried(called, call.outputs);
+  else checkMostRows(inputs, callLimits.maxRows);
   signal.throwIfAborted();
   ticket.hold(bytesOf(checked.inputs));
   const run = () => backend.predict({ ...call, inputs: checked.inputs });

@@ -53,7 +53,7 @@ export function readStates(file: number, slots: number): Uint8Array {
   return states;
 }
 
-/** The worker is gone, and what is to be known of its connections is known. */
+/** Closes the file once the worker has exited and its states were read. */
 export function closeStates(file: number): void {
   closeSync(file);
 }

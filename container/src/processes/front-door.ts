@@ -99,7 +99,7 @@ export class FrontDoor {
     return port;
   }
 
-  /** The file that the next worker is to inherit at {@link STATES_FILE}. */
+  /** The file that the next worker is to inherit as `STATES_FILE` (connection-states.ts). */
   createStates(): number {
     return createStates();
   }
