@@ -1,7 +1,8 @@
 /** Reads from a laid-out model what the playground's page shows of it. */
-import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { readRegularFile } from '@sagemaker-tfs/libtensorflow/regular-file';
 import type { Manifest } from '@sagemaker-tfs/manifest';
+import { checkLabelsSize } from '@sagemaker-tfs/manifest/labels';
 import {
   callableSignatures,
   hasRawPixels,
@@ -108,7 +109,9 @@ async function labelsOf(directory: string, manifest: Manifest | undefined): Prom
   const { topK, boxes } = manifest?.postprocess ?? {};
   const file = topK?.labels ?? boxes?.labels;
   if (file === undefined) return [];
-  const text = await readFile(join(directory, 'code', file), 'utf8').catch(() => '');
+  const path = join(directory, 'code', file);
+  const bytes = await readRegularFile(path, (size) => checkLabelsSize(size, file)).catch(() => '');
+  const text = bytes.toString();
   return text
     .replace(/^\uFEFF/, '')
     .trimEnd()

@@ -18,7 +18,7 @@ function isNamed(folder: string, name: string): boolean {
     return readdirSync(folder, { withFileTypes: true }).some((entry) => {
       const path = join(folder, entry.name);
       if (entry.isDirectory()) return !OTHERS.has(entry.name) && isNamed(path, name);
-      return SOURCE.test(entry.name) && readFileSync(path, 'utf8').includes(name);
+      return entry.isFile() && SOURCE.test(entry.name) && readFileSync(path, 'utf8').includes(name);
     });
   } catch {
     // Something goes away meanwhile, or cannot be read: to load once too often does no harm.

@@ -3,6 +3,7 @@ import { existsSync, statSync } from 'node:fs';
 import { readdir } from 'node:fs/promises';
 import { join, relative } from 'node:path';
 import { pathToFileURL } from 'node:url';
+import { requireRegularFile } from '@sagemaker-tfs/libtensorflow/regular-file';
 import type { Logger } from 'pino';
 import { StartError } from '../errors.ts';
 import { plainError } from '../thrown.ts';
@@ -83,6 +84,8 @@ async function exportsOf(
   deadlineMs: number,
 ): Promise<HandlerModule & { readonly names: string[] }> {
   try {
+    // Nothing could end its reading.
+    requireRegularFile(path);
     // The time in the address: an archive that was replaced at the same path is another module.
     const module: HandlerModule & { default?: HandlerModule } = await inTime(
       import(`${pathToFileURL(path).href}?${statSync(path).mtimeMs}`),

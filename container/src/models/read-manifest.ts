@@ -1,7 +1,7 @@
 /** What packaging wrote down. */
 import { existsSync } from 'node:fs';
-import { readFile, stat } from 'node:fs/promises';
 import { join } from 'node:path';
+import { readRegularFile } from '@sagemaker-tfs/libtensorflow/regular-file';
 import type { Manifest } from '@sagemaker-tfs/manifest';
 import { MANIFEST_PATH } from '@sagemaker-tfs/manifest/manifest-path';
 import { StartError } from '../errors.ts';
@@ -16,8 +16,7 @@ export async function readManifest(directory: string): Promise<Manifest | undefi
   if (!existsSync(path)) return undefined;
   const { checkManifestSize, parseManifest } = await import('@sagemaker-tfs/manifest');
   try {
-    checkManifestSize((await stat(path)).size);
-    return parseManifest(await readFile(path, 'utf8'));
+    return parseManifest((await readRegularFile(path, checkManifestSize)).toString('utf8'));
   } catch (cause) {
     throw new StartError('ARCHIVE_INVALID', `${MANIFEST_PATH}: ${(cause as Error).message}`, {
       cause,

@@ -1,6 +1,7 @@
 /** Names of classes, from the text files that a package declares. */
-import { readFile, realpath, stat } from 'node:fs/promises';
+import { realpath } from 'node:fs/promises';
 import { join, sep } from 'node:path';
+import { readRegularFile } from '@sagemaker-tfs/libtensorflow/regular-file';
 import type { Postprocess } from '@sagemaker-tfs/manifest';
 import { checkLabelsSize, ManifestError, parseLabels } from '@sagemaker-tfs/manifest/labels';
 
@@ -30,8 +31,8 @@ async function readLabels(folder: string, name: string): Promise<readonly string
     // A link must not lead to the files of others either: callers see the labels.
     if (!file.startsWith(`${await realpath(folder)}${sep}`))
       throw new Error('it lies outside code/');
-    checkLabelsSize((await stat(file)).size, name);
-    return parseLabels(await readFile(file), name);
+    const bytes = await readRegularFile(file, (size) => checkLabelsSize(size, name));
+    return parseLabels(bytes, name);
   } catch (cause) {
     if (cause instanceof ManifestError) throw cause;
     throw new Error(`the labels file ${path} cannot be read. Package it into code/.`, { cause });

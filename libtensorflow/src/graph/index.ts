@@ -1,4 +1,5 @@
 /** SavedModels read from their files, without TensorFlow. */
+export { DamagedFile } from '../damaged-file.ts';
 export { missingVariables } from './missing-variables.ts';
 export {
   compilingSignatures,
@@ -8,7 +9,6 @@ export {
   writingSignaturesInTurns,
 } from './run-traits.ts';
 export {
-  DamagedFile,
   LENGTH_DELIMITED,
   type Span,
   type WireFile,

@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { allSteps, pauseAfter, type Steps, stepsInTurns } from '@sagemaker-tfs/tensors/steps';
 import { nested, servedMetaGraph } from './served-meta-graph.ts';
-import { LENGTH_DELIMITED, openWireFile, type Span, type WireFile } from './wire-file.ts';
+import { LENGTH_DELIMITED, type Span, WireFile } from './wire-file.ts';
 
 /** A signature by the names of its output tensors, as an inspected one has them. */
 export interface SignatureOutputs {
@@ -162,7 +162,7 @@ export function compilingSignatures(
 }
 
 function openGraph(directory: string): WireFile {
-  return openWireFile(join(directory, 'saved_model.pb'));
+  return new WireFile(join(directory, 'saved_model.pb'));
 }
 
 function* signaturesThat(

@@ -3,19 +3,9 @@
  * wanted parts are loaded, so a saved_model.pb with hundreds of megabytes of constants costs no memory.
  * https://protobuf.dev/programming-guides/encoding/
  */
-import { closeSync, fstatSync, openSync, readSync, statSync } from 'node:fs';
-
-/** Thrown where a file is no protobuf message, or is truncated. */
-export class DamagedFile extends Error {
-  override readonly name = 'DamagedFile';
-  /** For example `it ends too early at byte 7 of 7`. */
-  readonly what: string;
-
-  constructor(path: string, what: string, options?: ErrorOptions) {
-    super(`${path} is damaged or truncated: ${what}`, options);
-    this.what = what;
-  }
-}
+import { closeSync, fstatSync, readSync } from 'node:fs';
+import { DamagedFile } from '../damaged-file.ts';
+import { openRegularFileSync } from '../regular-file.ts';
 
 /** A span of a file. */
 export interface Span {
@@ -44,10 +34,10 @@ export class WireFile {
   #window: Buffer<ArrayBufferLike> = Buffer.alloc(0);
   #windowStart = 0;
 
-  /** @throws the file system's error where the file cannot be opened */
+  /** @throws SpecialFile, or the file system's error where the file cannot be opened */
   constructor(path: string) {
     this.path = path;
-    this.#fd = openSync(path, 'r');
+    this.#fd = openRegularFileSync(path);
     this.size = fstatSync(this.#fd).size;
   }
 
@@ -153,20 +143,11 @@ export class WireFile {
 }
 
 /**
- * Opens a regular file, which the caller closes: a pipe might never answer.
- * @throws the file system's error where it cannot be read
- */
-export function openWireFile(path: string): WireFile {
-  if (!statSync(path).isFile()) throw new DamagedFile(path, 'it is no regular file');
-  return new WireFile(path);
-}
-
-/**
  * Opens a regular file, passes it to `use`, closes it.
- * @throws the file system's error where it cannot be read, DamagedFile
+ * @throws the file system's error where it cannot be read, SpecialFile, DamagedFile
  */
 export function withWireFile<T>(path: string, use: (file: WireFile) => T): T {
-  const file = openWireFile(path);
+  const file = new WireFile(path);
   try {
     return use(file);
   } finally {

@@ -5,3 +5,6 @@ export const WARMUP_PATH = 'assets.extra/tf_serving_warmup_requests';
 
 /** Records that TensorFlow Serving reads at most. */
 export const MAX_WARMUP_RECORDS = 1_000;
+
+/** Bytes of the file that are read at most: a megabyte for each record. */
+export const MAX_WARMUP_BYTES = MAX_WARMUP_RECORDS * 2 ** 20;

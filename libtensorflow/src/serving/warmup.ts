@@ -1,5 +1,4 @@
 /** Warm-up: the requests that a model brings along run before it is available. */
-import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { create, toBinary } from '@bufbuild/protobuf';
 import { decodePredictRequest } from '@sagemaker-tfs/tensors';
@@ -11,13 +10,14 @@ import {
   PredictRequestSchema,
   readMessage,
 } from '@sagemaker-tfs/tensors/protos';
+import { atMost, readRegularFile } from '../regular-file.ts';
 import { classify, regress, serializedExamples } from './examples.ts';
 import { multiInference } from './multi-inference.ts';
 import { predict } from './predict.ts';
 import type { Servable } from './servable.ts';
 import { invalidArgument, StatusError, toStatusError } from './status-error.ts';
 import { tfRecords } from './tf-record.ts';
-import { MAX_WARMUP_RECORDS, WARMUP_PATH } from './warmup-file.ts';
+import { MAX_WARMUP_BYTES, MAX_WARMUP_RECORDS, WARMUP_PATH } from './warmup-file.ts';
 
 /**
  * Runs the PredictionLog records of {@link WARMUP_PATH}, each `iterations` times.
@@ -32,10 +32,12 @@ export async function warmUp(
   log: (message: string) => void = () => undefined,
 ): Promise<number> {
   const path = join(directory, WARMUP_PATH);
-  const file = await readFile(path).catch((error: NodeJS.ErrnoException) => {
-    if (error.code === 'ENOENT' || error.code === 'ENOTDIR') return undefined;
-    throw error;
-  });
+  const file = await readRegularFile(path, atMost(path, MAX_WARMUP_BYTES)).catch(
+    (error: NodeJS.ErrnoException) => {
+      if (error.code === 'ENOENT' || error.code === 'ENOTDIR') return undefined;
+      throw error;
+    },
+  );
   if (!file) {
     log(`No warmup data file found at ${path}`);
     return 0;

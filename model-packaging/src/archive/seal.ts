@@ -3,7 +3,7 @@
  * was made, and the digest of the bytes before it. Readers of `.tar.gz` see nothing of it; packaging sees
  * that the archive is whole and that its inputs have not changed.
  */
-import { open } from 'node:fs/promises';
+import { openRegularFile } from '@sagemaker-tfs/libtensorflow/regular-file';
 import { hashFile } from '../files/archive-files.ts';
 
 /** Flags FCOMMENT, no time, unknown system (RFC 1952). */
@@ -35,13 +35,13 @@ export async function readSealed(
   path: string,
   key: string,
 ): Promise<{ bytes: number; sha256: string } | undefined> {
-  const handle = await open(path).catch(() => undefined);
+  const handle = await openRegularFile(path).catch(() => undefined);
   if (!handle) return undefined;
   const last = Buffer.alloc(SEAL_SIZE);
   let bodySize: number;
   try {
     const stat = await handle.stat();
-    if (!stat.isFile() || stat.size < SEAL_SIZE) return undefined;
+    if (stat.size < SEAL_SIZE) return undefined;
     bodySize = stat.size - SEAL_SIZE;
     await handle.read(last, 0, SEAL_SIZE, bodySize);
   } finally {

@@ -1,6 +1,7 @@
 /** Writes files as a tar stream, cut into chunks of one size. */
 import { createHash, type Hash } from 'node:crypto';
-import { type FileHandle, open } from 'node:fs/promises';
+import type { FileHandle } from 'node:fs/promises';
+import { openRegularFile } from '@sagemaker-tfs/libtensorflow/regular-file';
 import { Header, Pax } from 'tar';
 import { fileChanged, throwIfAborted, unreadable } from '../errors.ts';
 import type { PlannedFile } from '../files/archive-files.ts';
@@ -43,7 +44,7 @@ async function* fileChunks(
 ): AsyncGenerator<Buffer> {
   const hash = createHash('sha256');
   let left = planned.size;
-  const handle = await open(path).catch((error: unknown) => {
+  const handle = await openRegularFile(path).catch((error: unknown) => {
     throw unreadable(path, error);
   });
   try {

@@ -1,6 +1,6 @@
 /** The files of an archive: where each goes, where it comes from, and its digest. */
 import { createHash, type Hash } from 'node:crypto';
-import { open } from 'node:fs/promises';
+import { openRegularFile } from '@sagemaker-tfs/libtensorflow/regular-file';
 import { fileChanged, throwIfAborted, unreadable } from '../errors.ts';
 
 /** Where a file's bytes come from: a file on disk, or memory. */
@@ -77,7 +77,7 @@ export async function hashFile(
   const buffer = options.buffer ?? Buffer.allocUnsafeSlow(READ_SIZE);
   const hash = createHash('sha256');
   let bytes = 0;
-  const handle = await open(path).catch((error: unknown) => {
+  const handle = await openRegularFile(path).catch((error: unknown) => {
     throw unreadable(path, error);
   });
   try {

@@ -1,6 +1,7 @@
 /** Checks `preprocess` and `postprocess` against the model and brings their label files along. */
-import { readFileSync, statSync } from 'node:fs';
+import { statSync } from 'node:fs';
 import { basename, resolve } from 'node:path';
+import { readRegularFileSync } from '@sagemaker-tfs/libtensorflow/regular-file';
 import {
   checkPostprocess,
   checkPreprocess,
@@ -19,6 +20,7 @@ import { checkLabelsSize, parseLabels } from '@sagemaker-tfs/manifest/labels';
 import type { Signature, SignatureMap } from '@sagemaker-tfs/tensors';
 import { PackagingError } from '../errors.ts';
 import type { SourceFile } from '../files/archive-files.ts';
+import { inOwnErrors } from '../files/own-errors.ts';
 import { defaultSignature } from '../source/wrap-image-input.ts';
 
 /** Declarations as they go into the manifest. */
@@ -71,8 +73,11 @@ function checkLabelCount(postprocess: Postprocess, signature: Signature): Proble
 
 /** @throws ManifestError for a file that the runtime would refuse */
 function readLabels(file: string): readonly string[] {
-  checkLabelsSize(statSync(file).size, file);
-  return parseLabels(readFileSync(file), file);
+  const check = (bytes: number) => checkLabelsSize(bytes, file);
+  return parseLabels(
+    inOwnErrors(file, () => readRegularFileSync(file, check)),
+    file,
+  );
 }
 
 /** Moves label files into `code/` under their own names. */

@@ -5,7 +5,7 @@ import {
   type SignatureOutputs,
   writingSignatures as writing,
 } from '@sagemaker-tfs/libtensorflow/graph';
-import { inOwnErrors } from './wire.ts';
+import { inOwnErrors } from '../files/own-errors.ts';
 
 type Signatures = Readonly<Record<string, SignatureOutputs>>;
 

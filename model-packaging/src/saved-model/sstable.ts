@@ -3,10 +3,10 @@
  * blocks of key-value pairs with shared key prefixes, an index block, a footer. A block is followed by its
  * compression (a byte) and the masked CRC-32C of both.
  */
-import { readFileSync } from 'node:fs';
+import { atMost, readRegularFileSync } from '@sagemaker-tfs/libtensorflow/regular-file';
 import { maskedCrc32c } from '@sagemaker-tfs/tensors';
-import { damaged, PackagingError, unreadable } from '../errors.ts';
-import { requireRegularFile } from './regular-file.ts';
+import { damaged } from '../errors.ts';
+import { inOwnErrors } from '../files/own-errors.ts';
 
 /** One pair. */
 export interface TableEntry {
@@ -18,6 +18,9 @@ interface BlockHandle {
   readonly offset: number;
   readonly size: number;
 }
+
+/** About a hundred a variable: millions of them. */
+const MAX_BYTES = 2 ** 29;
 
 const FOOTER_SIZE = 48;
 const MAGIC = Buffer.from('57fb808b247547db', 'hex');
@@ -31,14 +34,7 @@ const BLOCK_TRAILER_SIZE = 5;
 
 /** All pairs in key order. @throws PackagingError MISSING_FILE, CORRUPT_FILE, BAD_FILE_NAME, naming the path */
 export function readTable(path: string): TableEntry[] {
-  let file: Buffer;
-  try {
-    requireRegularFile(path);
-    file = readFileSync(path);
-  } catch (error) {
-    if (error instanceof PackagingError) throw error;
-    throw unreadable(path, error, 'MISSING_FILE');
-  }
+  const file = inOwnErrors(path, () => readRegularFileSync(path, atMost(path, MAX_BYTES)));
   const fail = (what: string): never => {
     throw damaged(path, what);
   };

@@ -1,6 +1,7 @@
 /** The manifest of an archive that is packaged or verified again. */
-import { readFileSync, statSync } from 'node:fs';
+import { existsSync } from 'node:fs';
 import { join } from 'node:path';
+import { readRegularFileSync } from '@sagemaker-tfs/libtensorflow/regular-file';
 import {
   checkManifestSize,
   MANIFEST_PATH,
@@ -9,15 +10,16 @@ import {
   parseManifest,
 } from '@sagemaker-tfs/manifest';
 import { PackagingError } from '../errors.ts';
+import { inOwnErrors } from '../files/own-errors.ts';
 
-/** Undefined if the directory has none. @throws PackagingError CORRUPT_FILE */
+/** Undefined if the directory has none. @throws PackagingError CORRUPT_FILE, BAD_FILE_NAME */
 export function manifestIn(directory: string): Manifest | undefined {
   const path = join(directory, MANIFEST_PATH);
-  const found = statSync(path, { throwIfNoEntry: false });
-  if (!found) return undefined;
+  if (!existsSync(path)) return undefined;
   try {
-    checkManifestSize(found.size);
-    return parseManifest(readFileSync(path, 'utf8'));
+    return parseManifest(
+      inOwnErrors(path, () => readRegularFileSync(path, checkManifestSize)).toString('utf8'),
+    );
   } catch (error) {
     if (!(error instanceof ManifestError)) throw error;
     throw new PackagingError('CORRUPT_FILE', `${path}: ${error.message}`, { cause: error });

@@ -1,9 +1,9 @@
 /** The bytes of a tar archive, inflated, and none after its end. */
 import { createReadStream } from 'node:fs';
-import { open } from 'node:fs/promises';
 import { Transform } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { createGunzip } from 'node:zlib';
+import { openRegularFile } from '@sagemaker-tfs/libtensorflow/regular-file';
 import type { Parser } from 'tar';
 import { PackagingError } from '../errors.ts';
 
@@ -34,7 +34,7 @@ export async function parseTar(
 }
 
 async function isGzip(archive: string): Promise<boolean> {
-  const file = await open(archive);
+  const file = await openRegularFile(archive);
   try {
     const { buffer, bytesRead } = await file.read(Buffer.alloc(2), 0, 2, 0);
     return bytesRead === 2 && beginsGzip(buffer);

@@ -1,14 +1,15 @@
 /** Opens `.zip` archives from outside. */
 import { read as readFd } from 'node:fs';
-import { type FileHandle, open } from 'node:fs/promises';
+import type { FileHandle } from 'node:fs/promises';
 import { Readable } from 'node:stream';
+import { openRegularFile } from '@sagemaker-tfs/libtensorflow/regular-file';
 import { fromRandomAccessReaderPromise, RandomAccessReader, type ZipFile } from 'yauzl';
 
 const CHUNK_BYTES = 2 ** 18;
 
 /** Opens the archive; `close()` of what is returned closes the file. @throws Error, as yauzl's */
 export async function openZip(path: string): Promise<ZipFile> {
-  const file = await open(path);
+  const file = await openRegularFile(path);
   try {
     const { size } = await file.stat();
     const options = { lazyEntries: true, decodeStrings: true, autoClose: false };

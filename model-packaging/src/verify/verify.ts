@@ -7,6 +7,7 @@ import { sentence } from '@sagemaker-tfs/manifest/sentence';
 import { DEFAULT_SIGNATURE, type Signature, type SignatureMap } from '@sagemaker-tfs/tensors';
 import { type LayOutResult, layOut, readManifest } from '../archive/lay-out.ts';
 import { PackagingError } from '../errors.ts';
+import { walk } from '../files/walk.ts';
 import { bestOf, madeUpRequests } from '../samples/made-up-requests.ts';
 import {
   readSample,
@@ -117,6 +118,8 @@ async function laidOut(archive: string, workspace: Workspace): Promise<LayOutRes
   const found = await stat(archive).catch(() => undefined);
   if (!found?.isDirectory()) return layOut(archive, await workspace.folder('model'));
   const directory = resolve(archive);
+  // TensorFlow and the runtime open what lies there; an archive has files only.
+  walk(directory);
   return { directory, manifest: await readManifest(directory) };
 }
 

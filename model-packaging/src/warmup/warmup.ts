@@ -3,11 +3,16 @@
  * real request is not the slow one. https://www.tensorflow.org/tfx/serving/saved_model_warmup
  */
 
-import { existsSync, readFileSync } from 'node:fs';
+import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { toBinary } from '@bufbuild/protobuf';
 import { BinaryWriter, WireType } from '@bufbuild/protobuf/wire';
-import { MAX_WARMUP_RECORDS, WARMUP_PATH } from '@sagemaker-tfs/libtensorflow/warmup-file';
+import { atMost, readRegularFileSync } from '@sagemaker-tfs/libtensorflow/regular-file';
+import {
+  MAX_WARMUP_BYTES,
+  MAX_WARMUP_RECORDS,
+  WARMUP_PATH,
+} from '@sagemaker-tfs/libtensorflow/warmup-file';
 import {
   DEFAULT_SIGNATURE,
   decodePredictRequest,
@@ -24,6 +29,7 @@ import {
 } from '@sagemaker-tfs/tensors/protos';
 import { damaged, messageOf, PackagingError } from '../errors.ts';
 import { memoryFile, type SourceFile } from '../files/archive-files.ts';
+import { inOwnErrors } from '../files/own-errors.ts';
 import { badSample, readSample, type SampleTarget } from '../samples/sample-file.ts';
 import {
   isNoSynthetic,
@@ -31,7 +37,6 @@ import {
   syntheticInputs,
   takesExamples,
 } from '../samples/synthetic.ts';
-import { requireRegularFile } from '../saved-model/regular-file.ts';
 
 /** PredictionLog.predict_log and PredictLog.request (tensorflow_serving/apis/prediction_log.proto). */
 const PREDICT_LOG = 6;
@@ -141,9 +146,9 @@ function predictionLog(model: string, { signature, inputs }: WarmupRequest): Uin
 export function readWarmup(directory: string): WarmupRequest[] {
   const path = join(directory, WARMUP_PATH);
   if (!existsSync(path)) return [];
-  requireRegularFile(path);
+  const file = inOwnErrors(path, () => readRegularFileSync(path, atMost(path, MAX_WARMUP_BYTES)));
   try {
-    return [...readTfRecords(readFileSync(path))].flatMap((record) => {
+    return [...readTfRecords(file)].flatMap((record) => {
       const { logType } = readMessage(PredictionLogSchema, record);
       const request = logType.case === 'predictLog' ? logType.value.request : undefined;
       if (!request) return [];
