@@ -16,10 +16,10 @@ export async function checkVariables(
 async function checkVersion(directory: string): Promise<void> {
   // Most have it: nothing else is read.
   if (await exists(join(directory, 'variables', 'variables.index'))) return;
-  const { missingVariables } = await import('@sagemaker-tfs/libtensorflow/graph');
+  const { missingVariablesInTurns } = await import('@sagemaker-tfs/libtensorflow/graph');
   let missing: string | undefined;
   try {
-    missing = missingVariables(directory);
+    missing = await missingVariablesInTurns(directory);
   } catch {
     // TensorFlow says what is wrong with the file.
     return;

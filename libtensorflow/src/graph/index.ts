@@ -1,6 +1,6 @@
 /** SavedModels read from their files, without TensorFlow. */
 export { DamagedFile } from '../damaged-file.ts';
-export { missingVariables } from './missing-variables.ts';
+export { missingVariables, missingVariablesInTurns } from './missing-variables.ts';
 export {
   compilingSignatures,
   type SignatureOutputs,
@@ -8,9 +8,9 @@ export {
   writingSignatures,
   writingSignaturesInTurns,
 } from './run-traits.ts';
+export { withSavedModelFile } from './saved-model-file.ts';
 export {
   LENGTH_DELIMITED,
   type Span,
   type WireFile,
-  withWireFile,
 } from './wire-file.ts';

@@ -5,6 +5,7 @@
 import { join } from 'node:path';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { allSteps, pauseAfter, type Steps, stepsInTurns } from '@sagemaker-tfs/tensors/steps';
+import { checkParts } from './check-parts.ts';
 import { nested, servedMetaGraph } from './served-meta-graph.ts';
 import { LENGTH_DELIMITED, type Span, WireFile } from './wire-file.ts';
 
@@ -214,7 +215,7 @@ function* functionsReach(
     if (trait === 'compiles' && fn.compiles) return true;
     for (const node of yield* fn.nodes()) {
       if (node[trait]) return true;
-      waiting.push(...node.calls);
+      for (const call of node.calls) waiting.push(call);
     }
   }
   return false;
@@ -222,6 +223,7 @@ function* functionsReach(
 
 /** MetaGraphDef: graph_def = 2; GraphDef: node = 1, library = 2; function = 1. */
 function* readGraph(file: WireFile): Steps<Graph> {
+  yield* checkParts(file);
   const served = servedMetaGraph(file);
   const [graph] = served ? nested(file, served, 2) : [];
   if (!graph) return { nodes: new Map(), functions: new Map() };
@@ -230,7 +232,7 @@ function* readGraph(file: WireFile): Steps<Graph> {
     functions.set(...readFunction(file, span));
     yield;
   }
-  return { nodes: new Map(yield* readNodes(file, nested(file, graph, 1))), functions };
+  return { nodes: new Map(yield* readNodes(file, graph, 1)), functions };
 }
 
 /** FunctionDef: signature = 1, node_def = 3, attr = 5; OpDef: name = 1. */
@@ -239,19 +241,20 @@ function readFunction(file: WireFile, span: Span): [string, LibraryFunction] {
   const [name] = signature ? nested(file, signature, 1) : [];
   let known: readonly Node[] | undefined;
   function* nodes(): Steps<readonly Node[]> {
-    known ??= (yield* readNodes(file, nested(file, span, 3))).map(([, node]) => node);
+    known ??= (yield* readNodes(file, span, 3)).map(([, node]) => node);
     return known;
   }
   const compiles = nested(file, span, 5).some((one) => readAttribute(file, one).compiles);
   return [name ? file.text(name) : '', { compiles, nodes }];
 }
 
-function* readNodes(file: WireFile, spans: readonly Span[]): Steps<[string, Node][]> {
+function* readNodes(file: WireFile, graph: Span, number: number): Steps<[string, Node][]> {
   const isTime = pauseAfter(NODES_A_TURN);
   const nodes: [string, Node][] = [];
-  for (const span of spans) {
-    nodes.push(...readNode(file, span));
+  for (const field of file.fields(graph)) {
     if (isTime(1)) yield;
+    if (field.number !== number || field.wireType !== LENGTH_DELIMITED) continue;
+    nodes.push(...readNode(file, field));
   }
   return nodes;
 }
@@ -275,7 +278,7 @@ function readNode(file: WireFile, span: Span): [string, Node][] {
     if (field.number === 5) {
       const attribute = readAttribute(file, field);
       compiles ||= attribute.compiles;
-      calls.push(...attribute.calls);
+      for (const call of attribute.calls) calls.push(call);
     }
   }
   const varies = !STEADY.test(op);

@@ -33,6 +33,7 @@ export class WireFile {
   readonly #fd: number;
   #window: Buffer<ArrayBufferLike> = Buffer.alloc(0);
   #windowStart = 0;
+  #after = 0;
 
   /** @throws SpecialFile, or the file system's error where the file cannot be opened */
   constructor(path: string) {
@@ -64,55 +65,67 @@ export class WireFile {
     let at = span.start;
     while (at < span.end) {
       const tag = this.#varint(at, span.end);
-      const number = Number(tag.value >> 3n);
-      const wireType = Number(tag.value & 7n);
+      const number = Math.floor(tag / 8);
       if (number === 0) this.#fail(at, 'has a field number 0');
-      const field = this.#field(number, wireType, tag.next, span.end);
+      const field = this.#field(number, tag % 8, this.#after, span.end);
       yield field;
       at = field.end;
     }
   }
 
   #field(number: number, wireType: number, at: number, end: number): Field {
-    const field = (start: number, length: number, varint = 0n): Field => {
-      if (start + length > end) {
-        this.#fail(at, `ends in the middle of a field (${length} bytes expected)`);
-      }
-      return { number, wireType, start, end: start + length, varint };
-    };
+    let [start, length, varint] = [at, 0, 0n];
     switch (wireType) {
-      case 0: {
-        const { value, next } = this.#varint(at, end);
-        return field(at, next - at, value);
-      }
+      case 0:
+        this.#varint(at, end);
+        length = this.#after - at;
+        varint = this.#wide(at, length);
+        break;
       case 1:
-        return field(at, 8);
-      case LENGTH_DELIMITED: {
-        const { value, next } = this.#varint(at, end);
-        return field(next, Number(value));
-      }
+        length = 8;
+        break;
+      case LENGTH_DELIMITED:
+        length = this.#varint(at, end);
+        start = this.#after;
+        break;
       case 5:
-        return field(at, 4);
+        length = 4;
+        break;
       default:
-        return this.#fail(at, `has a field of unknown wire type ${wireType}`);
+        this.#fail(at, `has a field of unknown wire type ${wireType}`);
     }
+    if (start + length > end) {
+      this.#fail(at, `ends in the middle of a field (${length} bytes expected)`);
+    }
+    return { number, wireType, start, end: start + length, varint };
   }
 
-  #varint(at: number, end: number): { value: bigint; next: number } {
-    const bytes = this.#view(at, Math.min(10, end - at));
+  /** A tag or a length, beyond 2^53 inexact; leaves in `#after` where it ends. There may be millions of them. */
+  #varint(at: number, end: number): number {
     let value = 0;
-    for (let i = 0; i < bytes.length && i < 4; i++) {
-      const byte = bytes[i] as number;
-      value |= (byte & 0x7f) << (7 * i);
-      if (byte < 0x80) return { value: BigInt(value), next: at + i + 1 };
-    }
-    let long = 0n;
-    for (let i = 0; i < bytes.length; i++) {
-      const byte = bytes[i] as number;
-      long |= BigInt(byte & 0x7f) << BigInt(7 * i);
-      if (byte < 0x80) return { value: BigInt.asUintN(64, long), next: at + i + 1 };
+    let scale = 1;
+    for (let next = at; next < end && next < at + 10; next++) {
+      const byte = this.#byte(next);
+      value += (byte & 0x7f) * scale;
+      scale *= 128;
+      if (byte < 0x80) {
+        this.#after = next + 1;
+        return value;
+      }
     }
     return this.#fail(at, 'ends in the middle of a number');
+  }
+
+  /** All 64 bits of a varint. */
+  #wide(at: number, length: number): bigint {
+    let value = 0n;
+    for (let i = 0; i < length; i++) value |= BigInt(this.#byte(at + i) & 0x7f) << BigInt(7 * i);
+    return BigInt.asUintN(64, value);
+  }
+
+  #byte(at: number): number {
+    const byte = this.#window[at - this.#windowStart];
+    return byte ?? (this.#view(at, 1)[0] as number);
   }
 
   /** A view that is good until the next read. */
@@ -139,18 +152,5 @@ export class WireFile {
 
   #fail(at: number, what: string): never {
     throw new DamagedFile(this.path, `it ${what} at byte ${at} of ${this.size}`);
-  }
-}
-
-/**
- * Opens a regular file, passes it to `use`, closes it.
- * @throws the file system's error where it cannot be read, SpecialFile, DamagedFile
- */
-export function withWireFile<T>(path: string, use: (file: WireFile) => T): T {
-  const file = new WireFile(path);
-  try {
-    return use(file);
-  } finally {
-    file.close();
   }
 }

@@ -26,7 +26,7 @@ import {
   checkShards,
   readCheckpoint,
 } from '../saved-model/variables.ts';
-import { withWireFile } from '../saved-model/wire.ts';
+import { withSavedModelFile } from '../saved-model/wire.ts';
 import type { ModelSource, VersionSource } from '../source/discover.ts';
 import type { OpenOptions } from '../source/open-options.ts';
 import { withSource } from '../source/open-source.ts';
@@ -97,7 +97,9 @@ function metaGraphReport(
         .sort(([a], [b]) => (a < b ? -1 : 1))
         .map(([key, signature]) => [key, signatureReport(signature, graph.signatureDefs[key])]),
     ),
-    functions: objectGraph ? withWireFile(path, (file) => readFunctions(file, objectGraph)) : [],
+    functions: objectGraph
+      ? withSavedModelFile(path, (file) => readFunctions(file, objectGraph))
+      : [],
     assets: assetReports(graph, directory),
     nodes,
     ops: Object.fromEntries(names.map((name) => [name, ops.get(name) as number])),

@@ -8,7 +8,7 @@ import {
   type TensorShapeProto,
 } from '@sagemaker-tfs/tensors/protos';
 import { decode } from './decode.ts';
-import { LENGTH_DELIMITED, type Span, type WireFile, withWireFile } from './wire.ts';
+import { LENGTH_DELIMITED, type Span, type WireFile, withSavedModelFile } from './wire.ts';
 
 /** One feature. */
 export interface ExampleFeature {
@@ -27,7 +27,7 @@ export type ExampleFeatures = ReadonlyMap<string, ExampleFeature>;
  * @throws PackagingError CORRUPT_FILE
  */
 export function readExampleFeatures(directory: string): ExampleFeatures {
-  return withWireFile(join(directory, 'saved_model.pb'), (file) => {
+  return withSavedModelFile(join(directory, 'saved_model.pb'), (file) => {
     const features = new Map<string, ExampleFeature>();
     for (const graph of graphsIn(file)) {
       for (const [name, feature] of featuresOf(graph)) {

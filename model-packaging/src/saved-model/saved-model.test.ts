@@ -61,3 +61,39 @@ test('the same file is parsed once, a changed one again', () => {
   write('train');
   expect(readSavedModel(scratch.path()).metaGraphs.map(({ tags }) => tags)).toEqual([['train']]);
 });
+
+describe('what no model has is refused before objects are made of it', () => {
+  const times = (count: number, bytes: Buffer) => Buffer.alloc(count * bytes.length, bytes);
+  const graphOf = (inner: Buffer) => around(2, around(2, inner, 0), 0);
+  const NODE = Buffer.from([0x0a, 0]);
+  const FUNCTION_OF_NODES = around(2, around(1, times(3e6, Buffer.from([0x1a, 0])), 0), 0);
+  const SIGNATURE = (i: number) => around(5, textField(1, `signature ${i}`), 0);
+  test.each<[string, Buffer]>([
+    ['graphs for tags', times(1e7, Buffer.from([0x12, 0]))],
+    ['nodes', graphOf(times(3e6, NODE))],
+    ['nodes', graphOf(FUNCTION_OF_NODES)],
+    ['functions', graphOf(around(2, times(5e6, NODE), 0))],
+    [
+      'signatures',
+      around(2, Buffer.concat(Array.from({ length: 20_000 }, (_, i) => SIGNATURE(i))), 0),
+    ],
+    ['bytes of signatures', around(2, around(5, Buffer.alloc(5e6), 0), 0)],
+    ['asset files', around(2, times(2e5, Buffer.from([0x32, 0])), 0)],
+    ['bytes of tags and assets', around(2, around(1, Buffer.alloc(4e7), 0), 0)],
+    ['Python objects', around(2, around(7, times(5e6, NODE), 0), 0)],
+    ['Python objects', around(2, around(7, around(1, times(5e6, NODE), 0), 0), 0)],
+    ['entries beside', times(1e6, Buffer.from([0x18, 0]))],
+    ['fields', graphOf(times(1e7, Buffer.from([0x18, 0])))],
+  ])('%s', (what, bytes) => {
+    scratch.write('saved_model.pb', bytes);
+    const read = () => readSavedModel(scratch.path());
+    expect(read).toThrow(withCode('CORRUPT_FILE'));
+    expect(read).toThrow(new RegExp(`more than \\d+ ${what}`));
+  });
+
+  test('a graph larger than most is read', () => {
+    const count = 300_000;
+    scratch.write('saved_model.pb', graphOf(times(count, around(1, textField(2, 'NoOp'), 0))));
+    expect(readSavedModel(scratch.path()).metaGraphs[0]?.graph.nodes).toBe(count);
+  });
+});

@@ -11,7 +11,7 @@ import {
 import { PackagingError } from '../errors.ts';
 import { decode } from './decode.ts';
 import { type GraphSummary, readGraph } from './graph.ts';
-import { LENGTH_DELIMITED, type Span, type WireFile, withWireFile } from './wire.ts';
+import { LENGTH_DELIMITED, type Span, type WireFile, withSavedModelFile } from './wire.ts';
 
 /** One MetaGraphDef: the graph as exported for one set of tags. */
 export interface MetaGraphSummary {
@@ -75,7 +75,7 @@ function identityOf(path: string): string {
 }
 
 function parseSavedModel(path: string): SavedModelSummary {
-  return withWireFile(path, (file) => {
+  return withSavedModelFile(path, (file) => {
     const metaGraphs: MetaGraphSummary[] = [];
     let schemaVersion = 0;
     for (const field of file.fields({ start: 0, end: file.size })) {
