@@ -7,7 +7,7 @@ import {
   type VerifyReport,
   verifyArchive,
 } from '@sagemaker-tfs/model-packaging';
-import { CUSTOM_ATTRIBUTES_HEADER } from '@sagemaker-tfs/tensors/custom-attributes';
+import { CUSTOM_ATTRIBUTES_HEADER, requestValue } from '@sagemaker-tfs/tensors/custom-attributes';
 import { CommandError } from '../errors.ts';
 import { type RuntimeOptions, startRuntime } from './runtime-process.ts';
 
@@ -83,7 +83,7 @@ export async function sendSample(
       'content-type': request.contentType,
       ...(request.accept !== undefined && { accept: request.accept }),
       [CUSTOM_ATTRIBUTES_HEADER]:
-        request.customAttributes ?? `tfs-signature=${encodeURIComponent(request.signature)}`,
+        request.customAttributes ?? `tfs-signature=${requestValue(request.signature)}`,
     },
     body: request.body,
     ...(signal && { signal }),

@@ -117,7 +117,7 @@ test('names of signatures go into headers as ASCII', () => {
   const input = { dtype: 'float32', shape: [-1, 8, 8, 3], tensorName: 'x:0' };
   const signature = { methodName: 'tensorflow/serving/predict', inputs: { x: input }, outputs: {} };
   expect(requestExamples('größe, 1', signature).curl).toContain(
-    "'X-Amzn-SageMaker-Custom-Attributes: tfs-signature=gr%C3%B6%C3%9Fe%2C%201'",
+    "'X-Amzn-SageMaker-Custom-Attributes: tfs-signature=gr%C3%B6%C3%9Fe%2C 1'",
   );
 });
 

@@ -1,6 +1,6 @@
 /** Ready-made requests for a signature: curl, TypeScript, Python. */
 import { DEFAULT_SIGNATURE, METHOD_NAMES } from '@sagemaker-tfs/tensors';
-import { CUSTOM_ATTRIBUTES_HEADER } from '@sagemaker-tfs/tensors/custom-attributes';
+import { CUSTOM_ATTRIBUTES_HEADER, requestValue } from '@sagemaker-tfs/tensors/custom-attributes';
 import type { SignatureReport, TensorReport, VersionReport } from '../inspect/report.ts';
 import { takesExamples } from '../samples/synthetic.ts';
 import { exampleOf } from '../samples/synthetic-example.ts';
@@ -63,7 +63,7 @@ function customAttributes(key: string, { methodName }: SignatureReport, contentT
   const parts = [
     ...(method ? [`tfs-method=${method}`] : []),
     ...(key !== DEFAULT_SIGNATURE && contentType !== 'application/json'
-      ? [`tfs-signature=${encodeURIComponent(key)}`]
+      ? [`tfs-signature=${requestValue(key)}`]
       : []),
   ];
   return parts.join(',');

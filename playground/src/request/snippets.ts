@@ -1,4 +1,5 @@
 /** The request of the page as code that others can run. */
+import { formatCustomAttributes } from '@sagemaker-tfs/client';
 import type { PageRequest } from './ask.ts';
 
 /** Bytes of a body that are written into the code; longer ones come from a file. */
@@ -49,17 +50,13 @@ export function inlineText({ body, contentType }: PageRequest): string | undefin
   return isText && body.length <= INLINE ? new TextDecoder().decode(body) : undefined;
 }
 
+/** Empty where the header would be longer than SageMaker takes: such a request has an error for its answer. */
 function attributesHeader({ attributes }: PageRequest): string {
-  const { transport, modelName, modelVersion, signature, method, outputs } = attributes;
-  const pairs: [string, string | undefined][] = [
-    ['tfs-transport', transport],
-    ['tfs-model-name', modelName],
-    ['tfs-model-version', modelVersion?.toString()],
-    ['tfs-signature', signature],
-    ['tfs-method', method],
-    ['tfs-outputs', outputs?.join('%2C')],
-  ];
-  return pairs.flatMap(([name, value]) => (value ? [`${name}=${value}`] : [])).join(',');
+  try {
+    return formatCustomAttributes(attributes);
+  } catch {
+    return '';
+  }
 }
 
 /** For a POSIX shell. */
