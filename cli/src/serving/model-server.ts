@@ -5,6 +5,7 @@ import { roomDirectory } from '../files.ts';
 import { libraryHere } from './library.ts';
 
 const PROGRAM = 'tensorflow_model_server';
+const TCP = 'SAGEMAKER_TFS_MODEL_SERVER_TCP';
 
 /** Where `tensorflow_model_server` comes from. */
 export interface ModelServerChoice {
@@ -49,6 +50,26 @@ export async function chooseModelServer(
     path: `${directory}${delimiter}${searchPath}`,
     environment: { LIBTENSORFLOW_PATH: library.directory },
   };
+}
+
+/**
+ * TensorFlow Serving binds its ports to all addresses, which no flag changes. Over its Unix socket it needs none, so it
+ * gets none unless the environment asks for them. Ours listens on loopback.
+ */
+export function portSettings(
+  { kind }: Pick<ModelServerChoice, 'kind'>,
+  environment: NodeJS.ProcessEnv,
+): Readonly<Record<string, string>> {
+  const needsNone = environment.SAGEMAKER_TFS_BACKEND !== 'rest' && environment[TCP] === undefined;
+  return kind === 'tensorflow-serving' && needsNone ? { [TCP]: 'false' } : {};
+}
+
+/** Whether a runtime with these variables has a model server that other machines reach. */
+export function opensModelServer(environment: NodeJS.ProcessEnv): boolean {
+  if (environment.SAGEMAKER_TFS_BACKEND === 'in-process') return false;
+  if (findOnPath(environment.PATH ?? '') === undefined) return false;
+  const settings = portSettings({ kind: 'tensorflow-serving' }, environment);
+  return { ...settings, ...environment }[TCP] !== 'false';
 }
 
 /** The first `tensorflow_model_server` on a search path. */

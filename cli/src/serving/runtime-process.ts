@@ -14,7 +14,12 @@ import { sentence } from '@sagemaker-tfs/manifest/sentence';
 import { CommandError } from '../errors.ts';
 import { roomDirectory } from '../files.ts';
 import { freePort, freePortRange } from './free-port.ts';
-import { chooseInProcess, chooseModelServer, type ModelServerChoice } from './model-server.ts';
+import {
+  chooseInProcess,
+  chooseModelServer,
+  type ModelServerChoice,
+  portSettings,
+} from './model-server.ts';
 
 /** What to start. */
 export interface RuntimeOptions {
@@ -77,6 +82,7 @@ export async function startRuntime(options: RuntimeOptions): Promise<RunningRunt
       env: {
         // Whoever asks here is who writes the handler.
         SAGEMAKER_TFS_HANDLER_ERRORS: 'place',
+        ...portSettings(modelServer, { ...process.env, ...options.environment }),
         ...process.env,
         ...modelServer.environment,
         PATH: modelServer.path,

@@ -66,6 +66,12 @@ async function serve(source: string, options: ServeOptions): Promise<void> {
       `Warning: ${host} is reachable from other machines; whoever reaches it may use the model.\n`,
     );
   }
+  const { opensModelServer } = await import('../serving/model-server.ts');
+  if (opensModelServer({ ...process.env, ...environment })) {
+    process.stderr.write(
+      'Warning: tensorflow_model_server listens on all addresses of this machine, without a login. Take --backend grpc, or set SAGEMAKER_TFS_MODEL_SERVER_TCP=false, where others are on the network.\n',
+    );
+  }
   const { handler, playground, watch } = options;
   const common = { source, handler, port: options.port, host, environment, playground };
   if (process.stdout.isTTY && !options.json) {

@@ -7,7 +7,7 @@ import { DamagedFile } from '../damaged-file.ts';
 import { LENGTH_DELIMITED, type Span, type WireFile } from './wire-file.ts';
 
 /** The most that is read: ten times what the largest models have. All are of the file as a whole. */
-export const SAVED_MODEL_LIMITS = {
+const SAVED_MODEL_LIMITS = {
   fields: 3_000_000,
   'graphs for tags': 100,
   'entries beside its graphs': 200_000,
@@ -28,7 +28,7 @@ type Parts = Readonly<Record<number, (field: Span) => Steps<void> | void>> & {
 /** Fields that are passed in one go: about a millisecond. */
 const FIELDS_A_TURN = 2_048;
 
-/** @throws DamagedFile for more than {@link SAVED_MODEL_LIMITS} */
+/** @throws DamagedFile for more than `SAVED_MODEL_LIMITS` */
 export function* checkParts(file: WireFile): Steps<void> {
   const counts = new Map<string, number>();
   const count = (what: keyof typeof SAVED_MODEL_LIMITS, more = 1) => {
