@@ -49,7 +49,7 @@ export async function versionsOf(
   } catch (error) {
     if (hadNoThread(error)) throw error;
     if (signal.aborted) {
-      const message = `the model server has not done with model "${name}" in time: requests in flight keep it`;
+      const message = `the model server has not done with model "${name}" in time: it still loads, or requests in flight keep it`;
       throw new ServingError('REQUEST_TIMEOUT', message, { cause: error });
     }
     if (error instanceof StatusError && error.code === GrpcStatus.NOT_FOUND) return [];

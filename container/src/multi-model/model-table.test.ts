@@ -269,6 +269,21 @@ describe('files that no model may bring', () => {
     expect(lists).toEqual([]);
   });
 
+  test('more versions than are loaded', async () => {
+    const { models, lists } = table();
+    const directory = await model('a');
+    const add = (version: number) => symlink('1', join(directory, `${version}`));
+    for (let version = 2; version <= 64; version += 1) await add(version);
+    expect((await models.load('a', directory)).served.versions).toHaveLength(64);
+    await models.unload('a');
+    await add(65);
+    lists.length = 0;
+    const load = models.load('a', directory);
+    await expect(load).rejects.toMatchObject({ code: 'BAD_ARCHIVE', status: 400 });
+    await expect(load).rejects.toThrow('the model has 65 versions');
+    expect(lists).toEqual([]);
+  });
+
   test('links inside the model are taken', async () => {
     const { models } = table();
     const directory = await model('a');

@@ -30,6 +30,9 @@ export interface PrepareOptions {
   readonly loadMs: number;
 }
 
+/** All versions of a model are loaded, which takes the model server from the others meanwhile. */
+const MAX_VERSIONS = 64;
+
 /** @returns also the bytes that the model is likely to take. @throws ServingError why it cannot be used */
 export async function prepareModel(
   name: string,
@@ -62,7 +65,7 @@ async function ofArchive<T>(work: () => Promise<T>): Promise<T> {
 async function firstModel(name: string, directory: string, url: string): Promise<ServedModel> {
   try {
     const [model] = await discoverModels(directory);
-    return model as ServedModel;
+    return checkVersions(model as ServedModel);
   } catch (cause) {
     if (!(cause instanceof StartError)) throw cause;
     throw new ServingError(
@@ -73,4 +76,13 @@ async function firstModel(name: string, directory: string, url: string): Promise
       },
     );
   }
+}
+
+function checkVersions(model: ServedModel): ServedModel {
+  const { length } = model.versions;
+  if (length <= MAX_VERSIONS) return model;
+  throw new ServingError(
+    'BAD_ARCHIVE',
+    `the model has ${length} versions, all of which would be loaded. ${MAX_VERSIONS} are the most. Package those that are called.`,
+  );
 }
