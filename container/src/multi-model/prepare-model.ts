@@ -83,6 +83,6 @@ function checkVersions(model: ServedModel): ServedModel {
   if (length <= MAX_VERSIONS) return model;
   throw new ServingError(
     'BAD_ARCHIVE',
-    `the model has ${length} versions, all of which would be loaded. ${MAX_VERSIONS} are the most. Package those that are called.`,
+    `the model has ${length} versions, and all would be loaded. ${MAX_VERSIONS} are the most. Package those that are called.`,
   );
 }
