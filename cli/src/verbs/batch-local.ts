@@ -14,6 +14,7 @@ import { rateText } from '../batch/rate.ts';
 import { CommandError, usageError } from '../errors.ts';
 import { interrupted, onInterrupt } from '../interrupt.ts';
 import { printResult, printStyled, printText } from '../output/print.ts';
+import { printable } from '../output/printable.ts';
 import { progress, sayStep } from '../output/progress.ts';
 import { remark } from '../output/quiet.ts';
 import { wholeNumber } from './options.ts';
@@ -328,20 +329,22 @@ function requestsOf(options: BatchLocalOptions) {
 /** Failures that the summary lists before it only counts them. */
 const LISTED = 20;
 
-function describeResult(result: JobResult): string {
+/** What a pipe gets. */
+export function describeResult(result: JobResult): string {
   const { done, skipped, failed, seconds, failures, duplicates } = result;
   const lines = [
     `${done} done, ${skipped} done before, ${failed} failed in ${seconds.toFixed(1)} s (${rateText(done / seconds)})`,
     `${result.inputs - result.missing} of ${result.inputs} inputs have an output`,
   ];
   if (duplicates.length > 0) {
-    lines.push(`the manifest repeats ${duplicates.length} keys, each done once: ${duplicates[0]}`);
+    const first = printable(`${duplicates[0]}`);
+    lines.push(`the manifest repeats ${duplicates.length} keys, each done once: ${first}`);
   }
   if (failures.length > 0) {
     // Reasons are whole, so no table: one that is long would make every row as long.
     const listed = failures
       .slice(0, LISTED)
-      .map((failure) => `  ${failure.key}: ${reasonOf(failure)}`);
+      .map((failure) => printable(`  ${failure.key}: ${reasonOf(failure)}`));
     lines.push(...listed);
   }
   if (failures.length > LISTED) lines.push(`and ${failed - LISTED} more; --json lists them`);
