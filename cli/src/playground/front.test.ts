@@ -1,7 +1,13 @@
 /** The front of `serve`: what it lets through, what it refuses, and that the image knows nothing of it. */
 import { once } from 'node:events';
 import { readdirSync, readFileSync } from 'node:fs';
-import { createServer, type IncomingMessage, type Server, request as sendRequest } from 'node:http';
+import {
+  createServer,
+  type IncomingMessage,
+  type Server,
+  type ServerResponse,
+  request as sendRequest,
+} from 'node:http';
 import { type AddressInfo, connect } from 'node:net';
 import { join } from 'node:path';
 import { foreignPage } from '@sagemaker-tfs/container/foreign-pages';
@@ -94,6 +100,25 @@ test('/openapi.json describes the model, to the same pages as the rest', async (
   const foreign = await ask('/openapi.json', { 'sec-fetch-site': 'cross-site' });
   expect(foreign.status).toBe(403);
 });
+
+test.each(['', 'Expect: 100-continue\r\n'])(
+  'the runtime refuses a body by its head, before any of it has come: %j',
+  async (expect100) => {
+    const { hostname, port } = new URL(front.url);
+    const refuse = (_: IncomingMessage, response: ServerResponse) => response.writeHead(413).end();
+    const before = runtime.listeners('request') as (() => void)[];
+    runtime.removeAllListeners('request').on('request', refuse).on('checkContinue', refuse);
+    const socket = connect(Number(port), hostname);
+    socket.write(
+      `POST /invocations HTTP/1.1\r\nHost: ${hostname}:${port}\r\n${expect100}Content-Length: 9999999999\r\n\r\n`,
+    );
+    const [first] = await once(socket, 'data');
+    socket.destroy();
+    runtime.removeAllListeners('checkContinue').off('request', refuse);
+    for (const listener of before) runtime.on('request', listener);
+    expect(String(first)).toMatch(/^HTTP\/1.1 413 /);
+  },
+);
 
 test('a body goes through in both directions, and the exchange is reported', async () => {
   const next = new Promise<void>((resolve) => {

@@ -50,15 +50,8 @@ export interface Front {
   close(): Promise<void>;
 }
 
-/** Headers that speak of one connection only (RFC 9110, section 7.6.1), and `expect`, which is answered here. */
-const OF_ONE_CONNECTION = [
-  'connection',
-  'keep-alive',
-  'proxy-connection',
-  'te',
-  'upgrade',
-  'expect',
-];
+/** Headers that speak of one connection only (RFC 9110, section 7.6.1). */
+const OF_ONE_CONNECTION = ['connection', 'keep-alive', 'proxy-connection', 'te', 'upgrade'];
 
 /** By which the front has judged who calls: to the runtime it is the front. */
 const OF_THE_CALLER = ['host', 'origin', 'sec-fetch-site', 'sec-fetch-mode'];
@@ -212,7 +205,10 @@ async function handOn(
     headers: without(request.headers, [...OF_ONE_CONNECTION, ...OF_THE_CALLER]),
   });
   signal.addEventListener('abort', () => onward.destroy(), { once: true });
-  exchange.acceptBody();
+  // Whether the body is wanted the runtime says, by the head alone.
+  if (request.headers.expect === undefined) exchange.acceptBody();
+  else onward.once('continue', () => exchange.acceptBody());
+  onward.flushHeaders();
   request.on('error', () => onward.destroy()).pipe(onward);
   const answered = await new Promise<IncomingMessage>((resolve, reject) => {
     onward.once('response', resolve);
