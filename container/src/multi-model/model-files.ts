@@ -1,7 +1,7 @@
 /** Walks the files of a model before any of them is opened. */
 import type { Dir, Dirent } from 'node:fs';
 import { opendir, realpath, stat } from 'node:fs/promises';
-import { join, relative, sep } from 'node:path';
+import { dirname, join, relative, sep } from 'node:path';
 import { MAX_ENTRIES } from '@sagemaker-tfs/manifest/entries';
 import { ServingError } from '../errors.ts';
 
@@ -15,11 +15,18 @@ import { ServingError } from '../errors.ts';
  */
 export async function checkModelFiles(directory: string): Promise<ReadonlyMap<string, number>> {
   const files = new Map<string, number>();
+  const links: string[] = [];
+  const targets = new Set<string>();
   for await (const entry of entriesBelow(directory)) {
     const path = join(entry.parentPath, entry.name);
     if (entry.isFile()) files.set(path, await sizeOf(path));
     if (entry.isFile() || entry.isDirectory()) continue;
-    if (entry.isSymbolicLink() && (await leadsInside(path, directory))) continue;
+    const target = entry.isSymbolicLink() ? await targetInside(path, directory) : undefined;
+    if (target !== undefined) {
+      links.push(path);
+      targets.add(target);
+      continue;
+    }
     const what = entry.isSymbolicLink()
       ? 'a link that leads out of the model, or nowhere'
       : 'a pipe, a socket or a device';
@@ -28,6 +35,7 @@ export async function checkModelFiles(directory: string): Promise<ReadonlyMap<st
       `${relative(directory, path)} is ${what}. Package files only (tar czhf follows links).`,
     );
   }
+  refuseWaysWithoutEnd(links, targets, directory);
   return files;
 }
 
@@ -68,7 +76,24 @@ function tooMany(): ServingError {
   );
 }
 
-async function leadsInside(link: string, directory: string): Promise<boolean> {
+async function targetInside(link: string, directory: string): Promise<string | undefined> {
   const target = await realpath(link).catch(() => '');
-  return `${target}${sep}`.startsWith(`${directory}${sep}`);
+  return `${target}${sep}`.startsWith(`${directory}${sep}`) ? target : undefined;
+}
+
+/** TensorFlow follows links as it walks: one below the target of another may lead round, or double the way each time. */
+function refuseWaysWithoutEnd(
+  links: readonly string[],
+  targets: ReadonlySet<string>,
+  directory: string,
+): void {
+  for (const link of links) {
+    for (let above = dirname(link); above.startsWith(directory); above = dirname(above)) {
+      if (!targets.has(above)) continue;
+      throw new ServingError(
+        'BAD_ARCHIVE',
+        `${relative(directory, link)} is a link in a folder that a link leads to. Package files only (tar czhf follows links).`,
+      );
+    }
+  }
 }

@@ -252,6 +252,7 @@ describe('files that no model may bring', () => {
     ["another model's code", (directory) => symlink('../other/code', join(directory, 'code'))],
     ['a file elsewhere', (directory) => symlink('/etc/passwd', join(directory, '1', 'assets'))],
     ['a link to nothing', (directory) => symlink('../later', join(directory, 'x'))],
+    ['a link to a folder around it', (directory) => symlink('..', join(directory, '1', 'up'))],
     ['a link to itself', (directory) => symlink('x', join(directory, 'x'))],
     [
       'a pipe',
