@@ -147,8 +147,10 @@ describe('of detailed metrics', () => {
 
   test('the queries are about metrics that the runtime has', () => {
     const { all } = detailed({ detailed: true });
-    const source = ['observability/metrics.ts', 'processes/shared-metrics.ts']
-      .map((file) => readFileSync(join(__dirname, '../../container/src', file), 'utf8'))
+    const source = ['metrics.ts', 'ready-gauge.ts', '../processes/shared-metrics.ts']
+      .map((file) =>
+        readFileSync(join(__dirname, '../../container/src/observability', file), 'utf8'),
+      )
       .join();
     for (const { query } of all) {
       expect(source).toContain(`'${/"(sagemaker_tfs_\w+)"/.exec(query)?.[1]}'`);
