@@ -1,4 +1,5 @@
 /** Changes the models that TensorFlow Serving serves, and what starts again with it. */
+import { StatusError } from '@sagemaker-tfs/tensors/status-error';
 import type { Logger } from 'pino';
 import type { ServedModel } from '../models/served-model.ts';
 import { linkBasePaths, unlinkOthers } from './base-paths.ts';
@@ -78,11 +79,18 @@ export async function changeModels(
       await reload();
     });
   } catch (error) {
-    throw blameModel(error, serving.ended, loading, killsBefore);
+    throw inTheModel(blameModel(error, serving.ended, loading, killsBefore), basePaths);
   } finally {
     serving.isLoading = false;
     await unlinkOthers(basePaths, serving.served);
   }
+}
+
+/** An error of a file with its path from the model's name on: where our links to it lie is nobody's concern. */
+function inTheModel(error: unknown, basePaths: string): unknown {
+  const below = `${basePaths}/`;
+  if (!(error instanceof StatusError) || !error.message.includes(below)) return error;
+  return new StatusError(error.code, error.message.replaceAll(below, ''), { cause: error });
 }
 
 function restorerOf(

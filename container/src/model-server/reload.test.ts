@@ -95,6 +95,7 @@ test('a model that does not load is gone, and the others are served on', async (
   await server.serve(() => [model('a')]);
   const broken = server.serve(() => [model('a'), model('broken')]);
   await expect(broken).rejects.toThrow('did not become available');
+  await expect(broken).rejects.toThrow(/^((?!\/models\/).)*$/s);
   expect(await states('a')).toEqual(['AVAILABLE']);
   expect(await states('broken')).toEqual(['END']);
   await rm(join(root, 'broken'), { recursive: true });
