@@ -61,13 +61,15 @@ function badCell(
   dtype: DType,
 ): ServingError {
   const shown = cell.length > 40 ? `${cell.slice(0, 37)}...` : cell;
-  const what = cell === '' ? 'the cell is empty' : `'${shown}' is not a ${dtype}`;
+  const kind = `${/^i/.test(dtype) ? 'an' : 'a'} ${dtype}`;
+  const hasNaN = dtype.includes('float');
+  const what =
+    cell === ''
+      ? `the cell is empty, and input '${input}' takes ${kind}.${hasNaN ? ' Write nan if the model takes it.' : ''}`
+      : `'${shown}' is not ${kind}, which input '${input}' takes.`;
   const header =
     line === 1 ? ' If the first line names the columns, send it as text/csv;header=present.' : '';
-  return new ServingError(
-    'BAD_INPUT',
-    `line ${line}, column ${column}: ${what}, which input '${input}' takes.${header}`,
-  );
+  return new ServingError('BAD_INPUT', `line ${line}, column ${column}: ${what}${header}`);
 }
 
 const NAMED_FLOATS = new Map([

@@ -210,6 +210,56 @@ describe('bad requests name line and column', () => {
     expect(unknown.message).toMatch(/^the header: .*no input 'c'/);
   });
 
+  const risk = signatureOf({ bmi: ['float32', [-1, 3]], labs: ['int64', [-1, 2]] });
+  const header = 'bmi,bmi,bmi,labs,labs';
+
+  test.each([
+    [
+      'bmi,labs\n1,2,3,4,5',
+      risk,
+      `input 'bmi' takes 3 columns, and 1 has its name. Name each column: ${header}`,
+    ],
+    ['bmi,labs\n"[1,2,3]","[4,5]"', risk, `Name each column: ${header}`],
+    [
+      'labs,labs,bmi,bmi\n1,2,3,4',
+      risk,
+      "input 'bmi' takes 3 columns, and 2 have its name. Name each column: labs,labs,bmi,bmi,bmi",
+    ],
+    ['1,2,3,4,5', risk, `with this line first: ${header}`],
+    ['x\n1,2,3', vector, "input 'x' takes 3 columns, and 1 has its name. Name each column: x,x,x"],
+    [
+      'wide\n1,2',
+      signatureOf({ wide: ['float32', [-1, 3, 1e6]] }),
+      /'wide' takes 3000000 columns.*: (wide,){24}\.\.\.$/,
+    ],
+    ['bmi;bmi;bmi;labs;labs\n1;2;3;4;5', risk, 'separated by semicolons. Separate them by commas.'],
+    ['bmi\tlabs\n1\t4', risk, 'separated by tabs. Separate them by commas.'],
+    [
+      `${header}\n1,2,,4,5`,
+      risk,
+      "line 2, column 3: the cell is empty, and input 'bmi' takes a float32. Write nan if the model takes it.",
+    ],
+    [
+      `${header}\n1,2,3,,5`,
+      risk,
+      "line 2, column 4: the cell is empty, and input 'labs' takes an int64.",
+    ],
+    [
+      `${header}\n1,2,3,4.5,5`,
+      risk,
+      "line 2, column 4: '4.5' is not an int64, which input 'labs' takes.",
+    ],
+  ])('a table, and what is to be changed in it: %j', async (body, signature, advice) => {
+    const types = body.startsWith('1') ? ['text/csv'] : ['text/csv;header=present'];
+    if (signature === risk && !body.startsWith('1')) types.push('text/csv');
+    for (const type of types) {
+      const { code, message } = await failure(body, signature, type);
+      expect(code).toBe('BAD_INPUT');
+      if (typeof advice === 'string') expect(message).toContain(advice);
+      else expect(message).toMatch(advice);
+    }
+  });
+
   test('a body that would fill memory is refused', async () => {
     const context = decodeContext(scalar, 'text/csv');
     const limits = { ...context.limits, maxDecodedBytes: 1000 };

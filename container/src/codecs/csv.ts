@@ -5,6 +5,7 @@ import type { DecodeLimits } from '../decode-limits.ts';
 import { ServingError } from '../errors.ts';
 import type { DecodeContext, DecodedRequest, RequestCodec } from './codec.ts';
 import { type CellCollector, cellCollector } from './csv-cells.ts';
+import { headerLine, requireColumns, requireCommas } from './csv-header.ts';
 import { readCsv } from './csv-reader.ts';
 import { onlyInputOf, reading, unknownInput } from './input-error.ts';
 
@@ -28,6 +29,7 @@ export const csvRequest: RequestCodec = {
       body,
       ({ cells, line }) => {
         if (!columns) {
+          requireCommas(cells, context.signature);
           if (header !== 'present') requireHeader(cells, header, context.signature);
           columns = reading(() => namedColumns(cells, context), 'the header');
           width = cells.length;
@@ -88,6 +90,10 @@ function namedColumns(cells: readonly string[], context: DecodeContext): Columns
       });
   });
   const entries = [...inputs];
+  requireColumns(
+    entries.map(([name, { at }]) => ({ name, columns: at.length })),
+    signature,
+  );
   return {
     add(row, line) {
       for (const [, { collector, at }] of entries) {
@@ -117,7 +123,7 @@ function requireHeader(
   const names = Object.keys(inputs);
   throw new ServingError(
     'BAD_INPUT',
-    `the first line of the CSV does not name the inputs, and signature '${key}' has ${names.length}. Send text/csv;header=present with this line first: ${names.join(',')}`,
+    `the first line of the CSV does not name the inputs, and signature '${key}' has ${names.length}. Send text/csv;header=present with this line first: ${headerLine(names, inputs)}`,
   );
 }
 

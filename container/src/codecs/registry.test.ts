@@ -64,6 +64,14 @@ describe('requests', () => {
     }
   });
 
+  test.each(requestMediaTypes())('%s of 0 bytes asks for the file', async (contentType) => {
+    const context = decodeContext(signatureOf({ x: ['string', [-1]] }), contentType);
+    await expect(decodeRequest(new Uint8Array(0), context)).rejects.toMatchObject({
+      code: 'BAD_INPUT',
+      message: 'the body is empty (0 bytes). Does the file exist?',
+    });
+  });
+
   test('an unknown type is 415 with the list of the known', async () => {
     const context = decodeContext(signature, 'application/xml');
     await expect(decodeRequest(Buffer.from('<x/>'), context)).rejects.toMatchObject({

@@ -106,6 +106,9 @@ export async function decodeRequest(
       `${PARQUET_IS_OFF} Or send one of ${usable(requestMediaTypes(), false)}.`,
     );
   }
+  if (body.length === 0) {
+    throw new ServingError('BAD_INPUT', 'the body is empty (0 bytes). Does the file exist?');
+  }
   try {
     const read = await inThread(codec, body, context);
     return read ? await withPictures(read, context) : await codec.decode(body, context);

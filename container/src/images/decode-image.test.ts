@@ -383,6 +383,29 @@ describe('bad input', () => {
     expect((await failure(decodeImage(new Uint8Array(0)))).message).toContain('0 bytes');
   });
 
+  test.each([
+    ['BMP', 'BM\x76\x7e\x05\0\0\0\0\0\x36\0\0\0'],
+    ['HEIC', '\0\0\0\x18ftypheic\0\0\0\0mif1heic'],
+    ['HEIC', '\0\0\0\x18ftypmif1\0\0\0\0mif1heic'],
+    ['AVIF', '\0\0\0\x1cftypavif\0\0\0\0avifmif1'],
+    ['SVG', '<svg xmlns="http://www.w3.org/2000/svg"/>'],
+    ['SVG', '\xef\xbb\xbf<?xml version="1.0"?>\n<!-- made by hand -->\n<svg\nwidth="1"/>'],
+    ['PDF', '%PDF-1.7\n'],
+    ['JPEG XL', '\xff\x0a\x7f\x82'],
+    ['JPEG XL', '\0\0\0\x0cJXL \r\n\x87\n'],
+    ['ICO', '\0\0\x01\0\x01\0\x10\x10'],
+    ['PSD', '8BPS\0\x01'],
+    ['BigTIFF', 'II+\0\x08\0\0\0'],
+    ['none', '<html><svg></svg></html>'],
+    ['none', 'BMW and others'],
+    ['none', '\0\0\0\x18ftypisom'],
+  ])('%s is named, and what to convert it to', async (format, start) => {
+    const { message } = await failure(decodeImage(Buffer.from(start, 'latin1')));
+    if (format === 'none') expect(message).toContain('are no image');
+    else
+      expect(message).toBe(`the image is ${format}, which is not read. Convert it to JPEG or PNG.`);
+  });
+
   test('an image cut anywhere is BAD_IMAGE or decodes, never anything else', async () => {
     const picture = gradient(50, 40);
     const encoded = await Promise.all([

@@ -19,6 +19,7 @@ import { countScans, type JpegHeader, readJpegHeader } from './jpeg-header.ts';
 import { pngForPixels } from './png-chunks.ts';
 import type { Pixels } from './resample.ts';
 import { readTiffColors } from './tiff-colors.ts';
+import { unreadFormat } from './unread-format.ts';
 import { webpForPixels } from './webp-chunks.ts';
 
 /**
@@ -88,11 +89,12 @@ async function decodeJpeg(
 
 function notAnImage(bytes: Uint8Array): ServingError {
   if (bytes.length === 0) return new ServingError('BAD_IMAGE', 'the image is empty (0 bytes).');
-  const start = Buffer.from(bytes.subarray(0, 4)).toString('hex');
-  if (start === '49492b00' || start === '4d4d002b') {
-    const message = 'the image is a BigTIFF, which is not read. Save it as TIFF.';
+  const format = unreadFormat(bytes);
+  if (format !== undefined) {
+    const message = `the image is ${format}, which is not read. Convert it to JPEG or PNG.`;
     return new ServingError('BAD_IMAGE', message);
   }
+  const start = Buffer.from(bytes.subarray(0, 4)).toString('hex');
   return new ServingError(
     'BAD_IMAGE',
     `${bytes.length} bytes that begin with ${start} (hex) are no image. Send ${IMAGE_FORMATS}.`,
