@@ -1,6 +1,8 @@
-import { mkdir, mkdtemp, realpath, rm, symlink, writeFile } from 'node:fs/promises';
+import { copyFile, mkdir, mkdtemp, realpath, rm, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { inspectModel } from '@sagemaker-tfs/model-packaging';
+import { fixtureModel } from '../../../test/fixtures/index.ts';
 import { discoverModels } from './discover.ts';
 
 let root: string;
@@ -32,6 +34,22 @@ describe('discoverModels', () => {
       { name: 'a', basePath: join(root, 'a'), versions: ['7'] },
       { name: 'b', basePath: join(root, 'export/servo/b'), versions: ['2', '10'] },
     ]);
+  });
+
+  test('packaging finds the same models in the same order; a version holds no other models', async () => {
+    const places = ['a/x/1', 'a-b/1', 'm/1/old/2', 'm/2', 'm/1', 'a/1', 'B/3'];
+    await savedModels(...places);
+    const graph = join(fixtureModel('half_plus_two').directory, 'saved_model.pb');
+    for (const place of places) await copyFile(graph, join(root, place, 'saved_model.pb'));
+    const models = (await discoverModels(root)).map(({ name, versions }) => ({ name, versions }));
+    const { models: packaged } = await inspectModel(root);
+    expect(models).toEqual(
+      packaged.map(({ name, versions }) => ({
+        name,
+        versions: versions.map((one) => one.version),
+      })),
+    );
+    expect(models.map(({ name }) => name)).toEqual(['B', 'a', 'x', 'a-b', 'm']);
   });
 
   test('links to directories are followed, in circles never', async () => {

@@ -2,6 +2,7 @@
 import type { Dirent } from 'node:fs';
 import { readdir, realpath, stat } from 'node:fs/promises';
 import { basename, dirname, join, sep } from 'node:path';
+import { comparePaths } from '@sagemaker-tfs/manifest/path-order';
 import { versionOf } from '@sagemaker-tfs/manifest/version';
 import { StartError } from '../errors.ts';
 
@@ -22,7 +23,7 @@ const ROOT_MODEL_NAME = 'model';
 /**
  * Models below `modelDir`, in the order of their paths: any depth of directories above a numeric version
  * directory that holds a SavedModel. A model is named by the directory above its versions. Links to directories
- * are followed, but for those to a directory that they lie in. Only `code/`, where the handler lies, is not
+ * are followed, but for those to a directory that they lie in. `code/`, where the handler lies, and versions are not
  * searched.
  * @throws StartError MODELS_INVALID if there is none, or two have the same name
  */
@@ -37,7 +38,8 @@ export async function discoverModels(modelDir: string): Promise<DiscoveredModel[
     byBase.set(base, versions.add(version));
   }
   if (byBase.size === 0) throw new StartError('MODELS_INVALID', nothingFound(modelDir, found));
-  const models = [...byBase].map(([basePath, versions]) => ({
+  const bases = [...byBase].sort(([a], [b]) => comparePaths(a, b));
+  const models = bases.map(([basePath, versions]) => ({
     name: basePath === modelDir ? ROOT_MODEL_NAME : basename(basePath),
     basePath,
     versions: [...versions].sort((a, b) => (a < b ? -1 : 1)).map(String),
@@ -52,8 +54,10 @@ async function savedModelDirs(
   root: string,
   linksIn: readonly string[],
 ): Promise<string[]> {
-  const entries = (await entriesOf(directory)).sort((a, b) => (a.name < b.name ? -1 : 1));
+  const entries = await entriesOf(directory);
   const isOne = entries.some((entry) => SAVED_MODEL_FILES.has(entry.name));
+  // What lies in a version is its own.
+  if (isOne && versionOf(basename(directory)) !== undefined) return [directory];
   // Side by side: a directory of many versions would wait for the disk once for each.
   const below = await Promise.all(
     entries

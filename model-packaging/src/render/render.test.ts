@@ -1,5 +1,9 @@
 import { execFileSync } from 'node:child_process';
-import { readFileSync } from 'node:fs';
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { runInNewContext } from 'node:vm';
+import { METHOD_NAMES } from '@sagemaker-tfs/tensors';
 import { transformSync } from 'esbuild';
 import { fixtureModel, fixtureModels } from '../../../test/fixtures/index.ts';
 import { inspectModel, inspectVersion } from '../inspect/inspect.ts';
@@ -119,6 +123,31 @@ test('names of signatures go into headers as ASCII', () => {
   expect(requestExamples('größe, 1', signature).curl).toContain(
     "'X-Amzn-SageMaker-Custom-Attributes: tfs-signature=gr%C3%B6%C3%9Fe%2C 1'",
   );
+});
+
+test('names with quotes reach the shell, TypeScript and Python as they are', () => {
+  const name = `it's "so" \\ $HOME`;
+  const input = { dtype: 'float32', shape: [-1, 784], tensorName: 'x:0' };
+  const signature = { methodName: METHOD_NAMES.predict, inputs: { [name]: input }, outputs: {} };
+  const { curl } = requestExamples(name, signature);
+  const folder = mkdtempSync(join(tmpdir(), 'examples-'));
+  const inShell = (text: string) =>
+    execFileSync('bash', ['-c', `curl() { printf '%s\\n' "$@"; }\n${text}`], {
+      cwd: folder,
+      encoding: 'utf8',
+    });
+  inShell(curl);
+  const sent = JSON.parse(readFileSync(join(folder, 'request.json'), 'utf8'));
+  expect([sent.signature_name, Object.keys(sent.inputs)]).toEqual([name, [name]]);
+
+  // JSON names its signature itself, pixels need the header.
+  const picture = { dtype: 'float32', shape: [-1, 8, 8, 3], tensorName: 'x:0' };
+  const examples = requestExamples(name, { ...signature, inputs: { x: picture } });
+  expect(inShell(examples.curl.replace('@picture.jpg', ''))).toContain(`tfs-signature=${name}\n`);
+  const [, written = ''] = /customAttributes: (.*) \}\)/.exec(examples.typescript) ?? [];
+  expect(runInNewContext(written)).toBe(`tfs-signature=${name}`);
+  expect(examples.python).toContain(`CustomAttributes=${JSON.stringify(`tfs-signature=${name}`)}`);
+  rmSync(folder, { recursive: true });
 });
 
 test('numbers are for people', () => {

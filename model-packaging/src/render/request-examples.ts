@@ -5,6 +5,7 @@ import type { SignatureReport, TensorReport, VersionReport } from '../inspect/re
 import { takesExamples } from '../samples/synthetic.ts';
 import { exampleOf } from '../samples/synthetic-example.ts';
 import type { ExampleFeature } from '../saved-model/example-features.ts';
+import { quotedWord } from '../shell-word.ts';
 
 /** One request in three languages; the endpoint's name is `my-endpoint`, the URL a runtime on this machine. */
 export interface RequestExamples {
@@ -128,7 +129,7 @@ function textBody(value: unknown): Body {
   return {
     contentType: 'application/json',
     text,
-    shell: { before: '', data: `'${text.replaceAll("'", "'\\''")}'` },
+    shell: { before: '', data: quotedWord(text) },
     typescript: { imports: '', expression: `JSON.stringify(${text})` },
     python: { imports: 'import json\n', expression: `json.dumps(${pythonLiteral(value)})` },
   };
@@ -144,7 +145,7 @@ function codeBody(value: unknown): Body {
   return {
     contentType: 'application/json',
     shell: {
-      before: `node -e '${define} console.log(JSON.stringify(${code}))' > request.json && `,
+      before: `node -e ${quotedWord(`${define} console.log(JSON.stringify(${code}))`)} > request.json && `,
       data: '@request.json',
     },
     typescript: { imports: `${typed}\n`, expression: `JSON.stringify(${code})` },
@@ -153,7 +154,9 @@ function codeBody(value: unknown): Body {
 }
 
 function curl({ contentType, shell }: Body, attributes: string): string {
-  const header = attributes ? ` -H '${CUSTOM_ATTRIBUTES_HEADER}: ${attributes}'` : '';
+  const header = attributes
+    ? ` -H ${quotedWord(`${CUSTOM_ATTRIBUTES_HEADER}: ${attributes}`)}`
+    : '';
   return `${shell.before}curl -s ${URL} -H 'Content-Type: ${contentType}'${header} --data-binary ${shell.data}`;
 }
 
@@ -163,7 +166,7 @@ function typescript(
 ): string {
   const options = [
     ...(contentType === 'application/json' ? [] : [`contentType: '${contentType}'`]),
-    ...(attributes ? [`customAttributes: '${attributes}'`] : []),
+    ...(attributes ? [`customAttributes: '${attributes.replace(/[\\']/g, '\\$&')}'`] : []),
   ];
   const last = options.length > 0 ? `, { ${options.join(', ')} }` : '';
   return `${imports}import { predict } from 'sagemaker-tfs/client';
@@ -175,7 +178,7 @@ function python(
   { contentType, python: { imports, expression } }: Body,
   attributes: string,
 ): string {
-  const custom = attributes ? `\n    CustomAttributes="${attributes}",` : '';
+  const custom = attributes ? `\n    CustomAttributes=${JSON.stringify(attributes)},` : '';
   return `${imports}import boto3
 reply = boto3.client("sagemaker-runtime").invoke_endpoint(
     EndpointName="${ENDPOINT}",

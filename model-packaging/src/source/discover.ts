@@ -2,6 +2,7 @@
 import { existsSync, lstatSync, realpathSync, statSync } from 'node:fs';
 import { basename, dirname, join, resolve } from 'node:path';
 import { inPackagedOrder } from '@sagemaker-tfs/manifest/packaged-order';
+import { comparePaths } from '@sagemaker-tfs/manifest/path-order';
 import { versionOf } from '@sagemaker-tfs/manifest/version';
 import { PackagingError } from '../errors.ts';
 import { isInside, listNames, resolveLink } from '../files/walk.ts';
@@ -105,7 +106,7 @@ function nameModels(
     parent,
     versions: versions.sort((a, b) => (BigInt(a.version) < BigInt(b.version) ? -1 : 1)),
   }));
-  models.sort((a, b) => (a.parent < b.parent ? -1 : 1));
+  models.sort((a, b) => comparePaths(a.parent, b.parent));
   const twin = models.find(({ name }, i) => models.findIndex((m) => m.name === name) < i);
   if (twin) {
     const same = models.filter(({ name }) => name === twin.name).map(({ parent }) => parent);
