@@ -1,4 +1,5 @@
 /** The role that SageMaker assumes to run a model, with what the model needs and nothing else. */
+import { JOB_LOG_GROUP } from '@sagemaker-tfs/batch';
 import { type IRole, Policy, PolicyStatement, Role, ServicePrincipal } from 'aws-cdk-lib/aws-iam';
 import { Aws, Stack } from 'aws-cdk-lib/core';
 import type { Construct } from 'constructs';
@@ -77,7 +78,7 @@ export function allowLogging(role: IRole, logGroup: string): void {
 
 /** Lets a role read what transform jobs log: of single inputs nothing else tells why they have no output. */
 export function allowReadingLogs(role: IRole): void {
-  const arn = `arn:${Aws.PARTITION}:logs:${Aws.REGION}:${Aws.ACCOUNT_ID}:log-group:/aws/sagemaker/TransformJobs:*`;
+  const arn = `arn:${Aws.PARTITION}:logs:${Aws.REGION}:${Aws.ACCOUNT_ID}:log-group:${JOB_LOG_GROUP}:*`;
   role.addToPrincipalPolicy(
     new PolicyStatement({ actions: ['logs:FilterLogEvents'], resources: [arn] }),
   );

@@ -3,7 +3,7 @@
 /** What is wrong and what to write instead; undefined if nothing is. */
 export type Problem = { readonly problem: string; readonly fix: string } | undefined;
 
-/** The first of `fields` that stands beside `what`, which cannot have it. */
+/** The first of `fields` that `what` does not allow. */
 export function excluding(what: string, fields: readonly string[], given: object): Problem {
   const values = given as Readonly<Record<string, unknown>>;
   const other = fields.find((field) => values[field] !== undefined && values[field] !== false);

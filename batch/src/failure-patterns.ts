@@ -1,6 +1,6 @@
 /** What reasons of failed transform jobs mean, as patterns that JavaScript and JSONata read alike, without letter case. */
 
-/** No instance is to be had now. */
+/** No capacity at the moment. */
 export const NO_CAPACITY =
   'capacity ?error|unable to provision|insufficient.*capacity|ResourceLimitExceeded|throttl|rate exceeded';
 /** SageMaker's own fault. */

@@ -14,6 +14,7 @@ export * from './instance-types.ts';
 export * from './is-json.ts';
 export * from './key-order.ts';
 export { type LoggedReason, loggedReasons } from './logged-reasons.ts';
+export * from './logs/log-group.ts';
 export * from './machine.ts';
 export * from './manifest-file.ts';
 export * from './manifest-stream.ts';

@@ -1,6 +1,6 @@
 /**
- * Which file of keys belongs to a part. Each process writes one of its own before it tries to write the part, and one of them
- * succeeds: so a part that has one file has its own, and of several the one that names the part's bytes.
+ * Which file of keys belongs to a part. Each process writes its own file of keys first and then tries to write the part; one
+ * of them succeeds. If a part has several files, the one with the part's SHA-256 counts.
  */
 import { createHash } from 'node:crypto';
 import { promisify } from 'node:util';

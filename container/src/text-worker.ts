@@ -1,4 +1,4 @@
-/** What a thread runs that reads large bodies, of requests and answers of the model server, to tensors, and fits these. */
+/** Entry of a thread that decodes large bodies of requests, and of the model server's answers, to tensors. */
 import { answerResults, type ResultsTask } from './backends/rest/examples-thread.ts';
 import { answerReply, type ReplyResult, type ReplyTask } from './backends/rest/reply-thread.ts';
 import { type ArrayTask, answerArray } from './codecs/array-thread.ts';

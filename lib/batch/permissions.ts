@@ -1,4 +1,5 @@
 /** Who may do what in a batch transform. */
+import { JOB_LOG_GROUP } from '@sagemaker-tfs/batch';
 import { Grant, Policy, PolicyStatement } from 'aws-cdk-lib/aws-iam';
 import type { IKey } from 'aws-cdk-lib/aws-kms';
 import type { IFunction } from 'aws-cdk-lib/aws-lambda';
@@ -19,7 +20,7 @@ export function grantModel(scope: Construct, props: BatchTransformProps): void {
   keepReplaced(model);
   // The role of a model that is only known by its name must have all of this already.
   if (!model.role) return;
-  allowLogging(model.role, '/aws/sagemaker/TransformJobs');
+  allowLogging(model.role, JOB_LOG_GROUP);
   // Here and not in the role's own policy: the model may be in another stack, which must not need this one.
   const policy = new Policy(scope, 'ModelAccess');
   model.role.attachInlinePolicy(policy);

@@ -3,6 +3,7 @@
  * @see https://docs.aws.amazon.com/sagemaker/latest/dg/logging-cloudwatch.html
  */
 import { type CloudWatchLogsClient, FilterLogEventsCommand } from '@aws-sdk/client-cloudwatch-logs';
+import { JOB_LOG_GROUP } from './log-group.ts';
 
 /** Lines of the agent, in their order. */
 export interface JobLog {
@@ -11,7 +12,6 @@ export interface JobLog {
   readonly cut?: string;
 }
 
-const GROUP = '/aws/sagemaker/TransformJobs';
 /** The agent marks its lines so; those of the container, in the same group, are not wanted. */
 const MARK = '[sagemaker logs]: ';
 /** A page has at most 1 MB, and may be empty. */
@@ -36,7 +36,7 @@ export async function readJobLog(
       if (outOfTime()) return { lines, cut: 'time ran out' };
       const found = await logs.send(
         new FilterLogEventsCommand({
-          logGroupName: GROUP,
+          logGroupName: JOB_LOG_GROUP,
           logStreamNamePrefix: `${job}/`,
           filterPattern: `"${MARK.trim()}"`,
           nextToken,

@@ -72,6 +72,17 @@ test('a record whose name leads out of the folder is refused', async () => {
   });
 });
 
+test('a file where a folder is to be is an error of the output, with its code', async () => {
+  await writeFile(join(work, 'file'), '');
+  const refused = { code: 'OUTPUT_FAILED' };
+  await expect(
+    packFolder(SAMPLES, join(work, 'file/shards'), 'recordio', 1e9),
+  ).rejects.toMatchObject(refused);
+  await packFolder(SAMPLES, join(work, 'shards'), 'recordio', 1e9);
+  const shards = await shardsIn(join(work, 'shards'));
+  await expect(unpackShards(shards, join(work, 'file'))).rejects.toMatchObject(refused);
+});
+
 test('the command packs with a size of its own, and refuses a folder with shards in it', async () => {
   const out = join(work, 'shards');
   const pack = ['batch', 'pack', SAMPLES, '--out', out, '--shard-size', '100KB', '--json'];

@@ -1,10 +1,8 @@
 /** Many small images in few large files: a folder packed into shards of records, and back. */
-import { createReadStream, createWriteStream, existsSync } from 'node:fs';
+import { createReadStream, existsSync } from 'node:fs';
 import { mkdir, open, readdir, readFile, rename, rm } from 'node:fs/promises';
 import { basename, dirname, join, resolve } from 'node:path';
 import { createInterface } from 'node:readline';
-import { Readable } from 'node:stream';
-import { pipeline } from 'node:stream/promises';
 import { PACK_ENDINGS, PACK_FORMATS, type PackFormat } from '@sagemaker-tfs/batch';
 import {
   encodeLengthPrefixed,
@@ -14,7 +12,8 @@ import {
   streamRecordIo,
   streamTfRecords,
 } from '@sagemaker-tfs/tensors';
-import { CommandError, explain, usageError } from '../errors.ts';
+import { CommandError, cannotWrite, explain, usageError } from '../errors.ts';
+import { writeWhole } from '../output/write-whole.ts';
 import { type BatchInput, noInputs, sortedFolder } from './local/inputs.ts';
 
 /** How a format frames records. */
@@ -70,9 +69,11 @@ export async function packFolder(
     throw new CommandError('OUTPUT_EXISTS', `${target} is not empty. Name another folder.`);
   }
   const partial = `${resolve(target)}.partial`;
-  await rm(partial, { recursive: true, force: true });
+  await rm(partial, { recursive: true, force: true }).catch((cause: unknown) => {
+    throw cannotWrite(target, cause);
+  });
   const places = { shards: join(partial, 'shards'), names: join(partial, 'names') };
-  for (const place of Object.values(places)) await mkdir(place, { recursive: true });
+  for (const place of Object.values(places)) await makeFolder(place);
   try {
     const inputs = sortedFolder(directory, partial);
     const report = await packInto(inputs, directory, places, format, shardBytes, onRecord);
@@ -183,7 +184,9 @@ export async function unpackShards(
     for await (const record of format.stream(chunks, { maxRecordBytes: MAX_RECORD })) {
       const name = (await names.next()).value;
       const key = name ?? `${basename(stem)}-${String(index).padStart(6, '0')}`;
-      await writeWhole(fileFor(target, key), record);
+      const file = fileFor(target, key);
+      await makeFolder(dirname(file));
+      await writeWhole(file, record);
       index++;
       bytes += record.byteLength;
     }
@@ -247,14 +250,9 @@ function fileFor(target: string, key: string): string {
   );
 }
 
-async function writeWhole(path: string, bytes: Uint8Array): Promise<void> {
-  const partial = `${path}.partial`;
-  await mkdir(dirname(path), { recursive: true });
-  try {
-    await pipeline(Readable.from([bytes]), createWriteStream(partial));
-    await rename(partial, path);
-  } catch (error) {
-    await rm(partial, { force: true });
-    throw error;
-  }
+/** @throws CommandError OUTPUT_FAILED */
+async function makeFolder(path: string): Promise<void> {
+  await mkdir(path, { recursive: true }).catch((cause: unknown) => {
+    throw cannotWrite(path, cause);
+  });
 }

@@ -52,7 +52,7 @@ export interface RunningRuntime {
 
 /** Seconds that a runtime has to finish what is in flight. */
 const STOP_SECONDS = 30;
-/** Seconds that one has which is not ready: nothing is in flight, and its handler may never come to an end. */
+/** Seconds that a runtime has to stop before it is ready: nothing is in flight, and its handler may never finish loading. */
 const UNREADY_STOP_SECONDS = 1;
 /** Milliseconds between two looks at `/ping`. */
 const PING_EVERY = 25;

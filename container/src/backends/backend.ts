@@ -85,7 +85,7 @@ export interface Backend {
   /**
    * Writes the request for an answer that is JSON already; absent where the backend's answers are not.
    * @returns what makes the call, and resolves to undefined if the model server has no such answer to this request;
-   * undefined if this can be told before
+   * undefined if that is known before the call
    */
   relay?(request: RelayRequest): Promise<(() => Promise<RelayReply | undefined>) | undefined>;
   /** The signatures of a servable, cached by the implementation per version. */

@@ -1,4 +1,4 @@
-/** What a process does after one that ended by itself, so that the object that ends it again is known, and nothing is done twice. */
+/** How a worker's process restarts after a crash: it finds the input that causes crashes, and does nothing twice. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { WorkerOptions } from './options.ts';
 import { CAUTION, type CautionStage, type Message, QUIET, tellSupervisor } from './supervise.ts';

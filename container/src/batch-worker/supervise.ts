@@ -1,8 +1,8 @@
 /**
  * The process that supervises: TensorFlow or a handler can end the one that works, by a signal, an exit or an exception
- * that nobody catches, and the next one continues from the last part. An object is to blame only if a process ended that had
- * asked about no other one, with all before it written: what a handler has left behind may end the process later, at another's
- * object. So the process after such an end writes small parts, and the one after that asks about one object at a time.
+ * that nobody catches, and the next one continues from the last part. An input is blamed only if the process that crashed
+ * had asked about nothing else, with all before it written: what a handler leaves behind may end the process later, at another
+ * input. So the process after a crash writes small parts, and the one after that asks about one input at a time.
  */
 
 import { type ChildProcess, spawn } from 'node:child_process';

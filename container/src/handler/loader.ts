@@ -104,7 +104,7 @@ async function exportsOf(
 
 function tooLate(deadlineMs: number): Error {
   return new Error(
-    `it was not loaded after ${deadlineMs / 1000} s (SAGEMAKER_TFS_WAIT_TIME_SECONDS). Its top level, or that of a module that it imports, awaits what does not come.`,
+    `it was not loaded after ${deadlineMs / 1000} s (SAGEMAKER_TFS_WAIT_TIME_SECONDS). Its top level, or that of a module that it imports, has an await that never settles.`,
   );
 }
 

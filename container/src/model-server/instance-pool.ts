@@ -138,8 +138,8 @@ export class InstancePool {
   /**
    * Runs one call on the ready instance with the fewest in flight, in turn where all are busy. Where the model
    * server ends meanwhile the call is made once more, since inference has no side effects: alone this time, so
-   * that a call that ends the server ends no other call with it. What several calls are joined in is not: each of
-   * them is to be run alone by the caller. What it has no thread for waits again, before all that came later.
+   * that a call that ends the server ends no other call with it. Joined calls are not made again: the caller runs
+   * each alone. What it has no thread for waits again, before all that came later.
    * @throws ServingError MODEL_SERVER_GONE where the server ended twice, or with calls that are joined, or where others
    *   have waited long enough for calls that run alone; FATAL_REQUEST where the call has surely ended the server
    */

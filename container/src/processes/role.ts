@@ -18,8 +18,8 @@ export function workerRole(): WorkerRole | undefined {
 }
 
 /**
- * Whether a process stands above those that work, which outlives them, and keeps the port and the model server: what
- * ends one refuses no connection. The loaded models of a multi-model endpoint are gone with its process, and SageMaker
+ * Whether a primary process supervises the workers. It outlives them, and keeps the port and the model server: the end of
+ * a worker refuses no connection. The loaded models of a multi-model endpoint are gone with its process, and SageMaker
  * loads them into a new container only: there is none above it, except in-process, where TensorFlow must be kept apart.
  */
 export function hasPrimary({ backend, multiModel }: Environment): boolean {

@@ -32,9 +32,9 @@ const MANY_ROWS = 4;
  */
 const ROUNDING = 0.01;
 const ROUNDING_OF_BFLOAT16 = 0.04;
-/** Of all numbers, where rows are too few to tell a column that is near zero: fewer may be apart. */
+/** Share of all numbers that may differ, if rows are too few to see that a column is near zero. */
 const MAX_APART = 1 / 8;
-/** Of all columns, where rows are many: as many may be apart in one row, which is what rounding does beside zeros. */
+/** Share of all columns, if rows are many, that may differ in one row: rounding does so beside zeros. */
 const MAX_IN_ONE_ROW = 1 / 32;
 /** Numbers of an output that are looked at, in whole columns, if its bytes differ. */
 const MAX_NUMBERS = 65_536;
