@@ -4,7 +4,14 @@
  * would fail to make it.
  * @see https://docs.aws.amazon.com/sagemaker/latest/dg/logging-cloudwatch.html
  */
-import { Policy, PolicyStatement, Role, ServicePrincipal } from 'aws-cdk-lib/aws-iam';
+import {
+  type IPrincipal,
+  type IRole,
+  Policy,
+  PolicyStatement,
+  Role,
+  ServicePrincipal,
+} from 'aws-cdk-lib/aws-iam';
 import type { IKey } from 'aws-cdk-lib/aws-kms';
 import { type LogGroup, RetentionDays } from 'aws-cdk-lib/aws-logs';
 import { ArnFormat, Stack } from 'aws-cdk-lib/core';
@@ -97,19 +104,55 @@ const RELEASE_KEY = 'disassociateKmsKey';
 const NOT_OURS = 'ResourceNotFoundException|AccessDeniedException';
 
 /**
- * Lets whoever calls CloudWatch Logs use the key through it: AWS's guide asks for that, of every caller.
+ * What the calls for a group need. The key too: AWS's guide asks for that, of every caller.
  * @see https://docs.aws.amazon.com/AmazonCloudWatch/latest/logs/encrypt-log-data-kms.html
  */
-function allowKey(role: Role, key: IKey): void {
-  role.addToPolicy(
-    new PolicyStatement({
-      actions: ['kms:Encrypt', 'kms:Decrypt', 'kms:GenerateDataKey', 'kms:DescribeKey'],
-      resources: [key.keyArn],
-      conditions: {
-        StringEquals: { 'kms:ViaService': logsService(Stack.of(role)) },
-      },
-    }),
+function statementsFor(
+  stack: Stack,
+  arn: string,
+  calls: readonly LogCall[],
+  key: IKey | undefined,
+): PolicyStatement[] {
+  // To release the key always: by the time its resource goes, the policy is that of the stack without it.
+  const names = new Set([...calls.map(({ action }) => action), RELEASE_KEY]);
+  const statements = [...names].map(
+    (name) =>
+      new PolicyStatement({
+        actions: [`logs:${name.charAt(0).toUpperCase()}${name.slice(1)}`],
+        resources: [arn, `${arn}:*`],
+      }),
   );
+  if (!key) return statements;
+  const keyStatement = new PolicyStatement({
+    actions: ['kms:Encrypt', 'kms:Decrypt', 'kms:GenerateDataKey', 'kms:DescribeKey'],
+    resources: [key.keyArn],
+    conditions: { StringEquals: { 'kms:ViaService': logsService(stack) } },
+  });
+  return [...statements, keyStatement];
+}
+
+function isRole(principal: IPrincipal): principal is IRole {
+  return 'attachInlinePolicy' in principal;
+}
+
+/**
+ * Lets the function make the calls. Its role is that of the first `AwsCustomResource` in the stack, whoever wrote it; that
+ * of all later ones, `role` too, is ignored. Another's role gets a policy of its own.
+ * @see https://docs.aws.amazon.com/cdk/api/v2/docs/aws-cdk-lib.custom_resources.AwsCustomResourceProps.html (role)
+ * @returns the role, and what has the permissions
+ */
+function allowCalls(
+  scope: Construct,
+  own: Role,
+  { grantPrincipal }: AwsCustomResource,
+  statements: PolicyStatement[],
+): { readonly role: IRole; readonly permissions: Construct } {
+  if (grantPrincipal === own || !isRole(grantPrincipal)) {
+    for (const statement of statements) own.addToPolicy(statement);
+    return { role: own, permissions: own };
+  }
+  const permissions = new Policy(scope, 'Calls', { roles: [grantPrincipal], statements });
+  return { role: grantPrincipal, permissions };
 }
 
 /**
@@ -117,7 +160,7 @@ function allowKey(role: Role, key: IKey): void {
  * the group's own. Once the endpoint has another name, the role's other policies name the new group only. CloudFormation
  * deletes this one after the resource that frees the old group, which depends on it.
  */
-function allowRelease(scope: Construct, role: Role, logGroupName: string, arn: string): Policy {
+function allowRelease(scope: Construct, role: IRole, logGroupName: string, arn: string): Policy {
   const name = JSON.stringify(Stack.of(scope).resolve(logGroupName));
   const id = shortDigest(name);
   const statement = new PolicyStatement({
@@ -144,7 +187,7 @@ export function keepLogs(
   const scope = new Construct(parent, 'Logs');
   const stack = Stack.of(scope);
   const key = encryptionKeyOf(scope);
-  const { role, logGroup } = callerOf(stack, key);
+  const caller = callerOf(stack, key);
   const arn = stack.formatArn({
     service: 'logs',
     resource: 'log-group',
@@ -152,45 +195,50 @@ export function keepLogs(
     arnFormat: ArnFormat.COLON_RESOURCE_NAME,
   });
   const calls = Object.entries(callsFor(retention, key));
-  // To release the key always: by the time its resource goes, the policy is that of the stack without it.
-  for (const action of new Set([...calls.map(([, call]) => call.action), RELEASE_KEY])) {
-    role.addToPolicy(
-      new PolicyStatement({
-        actions: [`logs:${action.charAt(0).toUpperCase()}${action.slice(1)}`],
-        resources: [arn, `${arn}:*`],
-      }),
-    );
-  }
-  if (key) allowKey(role, key);
-  const release = key && allowRelease(scope, role, logGroupName, arn);
-  let before: Construct = role;
-  for (const [id, { action, parameters, undo, ...rest }] of calls) {
-    const service = 'CloudWatchLogs';
-    const resource = new AwsCustomResource(scope, id, {
-      resourceType: `Custom::SageMaker${id}`,
-      onUpdate: {
-        service,
-        action,
-        parameters: { logGroupName, ...parameters },
-        physicalResourceId: PhysicalResourceId.of(logGroupName),
-        ...rest,
-      },
-      ...(undo && {
-        onDelete: {
-          service,
-          action: undo,
-          parameters: { logGroupName },
-          ignoreErrorCodesMatching: NOT_OURS,
-        },
-      }),
-      role,
-      logGroup,
-      installLatestAwsSdk: false,
-    });
-    resource.node.addDependency(before);
-    if (undo && release) resource.node.addDependency(release);
-    before = resource;
-  }
-  justifyWildcard(role, `${arn}:*`, STREAMS);
+  const resources = calls.map(([id, call]) => createCall(scope, id, call, logGroupName, caller));
+  const [first] = resources;
+  if (!first) return scope;
+  const statements = statementsFor(
+    stack,
+    arn,
+    calls.map(([, call]) => call),
+    key,
+  );
+  const { role, permissions } = allowCalls(scope, caller.role, first, statements);
+  justifyWildcard(permissions, `${arn}:*`, STREAMS);
+  resources.forEach((resource, i) => {
+    resource.node.addDependency(resources[i - 1] ?? permissions);
+  });
+  if (key) resources.at(-1)?.node.addDependency(allowRelease(scope, role, logGroupName, arn));
   return scope;
+}
+
+function createCall(
+  scope: Construct,
+  id: string,
+  { action, parameters, undo, ...rest }: LogCall,
+  logGroupName: string,
+  caller: Caller,
+): AwsCustomResource {
+  const service = 'CloudWatchLogs';
+  return new AwsCustomResource(scope, id, {
+    resourceType: `Custom::SageMaker${id}`,
+    onUpdate: {
+      service,
+      action,
+      parameters: { logGroupName, ...parameters },
+      physicalResourceId: PhysicalResourceId.of(logGroupName),
+      ...rest,
+    },
+    ...(undo && {
+      onDelete: {
+        service,
+        action: undo,
+        parameters: { logGroupName },
+        ignoreErrorCodesMatching: NOT_OURS,
+      },
+    }),
+    ...caller,
+    installLatestAwsSdk: false,
+  });
 }

@@ -8,6 +8,11 @@ import { Bucket, type IBucket } from 'aws-cdk-lib/aws-s3';
 import { Topic } from 'aws-cdk-lib/aws-sns';
 import { Duration, Size, type Stack } from 'aws-cdk-lib/core';
 import {
+  AwsCustomResource,
+  AwsCustomResourcePolicy,
+  PhysicalResourceId,
+} from 'aws-cdk-lib/custom-resources';
+import {
   EndpointMonitoring,
   RealtimeEndpoint,
   type RealtimeEndpointProps,
@@ -390,6 +395,69 @@ test("two endpoints' logs are under the key of the construct, by one function", 
   const functions = Object.keys(template.findResources('AWS::Lambda::Function'));
   expect(functions.filter((id) => id.startsWith('AWS679f'))).toHaveLength(1);
 });
+
+/** A custom resource of the app's own, which shares the CDK's one function with the endpoint's. */
+function foreignCustomResource(stack: Stack): void {
+  new AwsCustomResource(stack, 'Foreign', {
+    onUpdate: {
+      service: 'STS',
+      action: 'getCallerIdentity',
+      physicalResourceId: PhysicalResourceId.of('foreign'),
+    },
+    policy: AwsCustomResourcePolicy.fromSdkCalls({
+      resources: AwsCustomResourcePolicy.ANY_RESOURCE,
+    }),
+    installLatestAwsSdk: false,
+  });
+}
+
+test.each(['before', 'after'])(
+  "the function may set expiry and key with a custom resource of the app's own %s the endpoint",
+  (when) => {
+    const stack = testStack();
+    if (when === 'before') foreignCustomResource(stack);
+    const encryptionKey = new Key(stack, 'Key');
+    const variants = [{ model: testModel(stack) }];
+    new RealtimeEndpoint(stack, 'Endpoint', { variants, encryptionKey });
+    if (when === 'after') foreignCustomResource(stack);
+    const template = Template.fromStack(stack);
+    const functions = Object.entries(template.findResources('AWS::Lambda::Function')).filter(
+      ([id]) => id.startsWith('AWS679f'),
+    );
+    expect(functions).toHaveLength(1);
+    const [roleId] = functions.map(([, { Properties }]) => Properties.Role['Fn::GetAtt'][0]);
+    const policies = Object.entries(template.findResources('AWS::IAM::Policy')).filter(
+      ([, { Properties }]) => Properties.Roles.some(({ Ref }: { Ref: string }) => Ref === roleId),
+    );
+    const holders = (action: string) =>
+      policies
+        .filter(([, { Properties }]) =>
+          Properties.PolicyDocument.Statement.some(({ Action }: { Action: string | string[] }) =>
+            [Action].flat().includes(action),
+          ),
+        )
+        .map(([id]) => id);
+    const { DependsOn: onGroup } = Object.values(
+      template.findResources('Custom::SageMakerLogGroup'),
+    )[0] as { DependsOn: string[] };
+    for (const action of [
+      'logs:CreateLogGroup',
+      'logs:PutRetentionPolicy',
+      'logs:AssociateKmsKey',
+      'kms:GenerateDataKey',
+    ]) {
+      const [holder = `nobody may ${action}`] = holders(action);
+      expect(onGroup).toContain(holder);
+    }
+    // Under another name, a policy of the old group's own still lets it go.
+    const { DependsOn: onKey } = Object.values(
+      template.findResources('Custom::SageMakerLogKey'),
+    )[0] as { DependsOn: string[] };
+    const release = holders('logs:DisassociateKmsKey').filter((id) => id.includes('Release'));
+    expect(release).toHaveLength(1);
+    expect(onKey).toEqual(expect.arrayContaining(release));
+  },
+);
 
 test('an endpoint fails the deployment where SageMaker went back to the old configuration', () => {
   const { template } = endpointWith({});
