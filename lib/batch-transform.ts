@@ -22,7 +22,13 @@ import type { BatchTransformProps } from './batch/props.ts';
 import { createShardFunction } from './batch/shard-function.ts';
 import { stopJobsOfEndedRuns } from './batch/stop-jobs.ts';
 import { tellOfSilentEnds } from './batch/tell-of-ends.ts';
-import { createLogGroup, encryptionKeyOf, setEncryptionKey, setFormerKeys } from './encryption.ts';
+import {
+  allowInventory,
+  createLogGroup,
+  encryptionKeyOf,
+  setEncryptionKey,
+  setFormerKeys,
+} from './encryption.ts';
 import { eventsRole } from './event-role.ts';
 import { chooseAmi } from './inference-ami.ts';
 import { checkRegion } from './instance-types/regions.ts';
@@ -111,6 +117,8 @@ export class BatchTransform extends Resource {
     }
     grantJobs(this.stateMachine, jobNamePrefix, shardFunction, props);
     grantShards(this, this.stateMachine, props.output);
+    const inventoryKey = props.inventory?.bucket.encryptionKey;
+    if (inventoryKey) allowInventory(this, inventoryKey);
     stopJobsOfEndedRuns(this, this.stateMachine, jobNamePrefix);
     this.addStarts(props);
   }

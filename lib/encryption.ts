@@ -4,7 +4,15 @@ import { type IKey, Key } from 'aws-cdk-lib/aws-kms';
 import { CfnLogGroup, LogGroup, RetentionDays } from 'aws-cdk-lib/aws-logs';
 import { BucketEncryption, type BucketProps } from 'aws-cdk-lib/aws-s3';
 import type { ITopic } from 'aws-cdk-lib/aws-sns';
-import { Annotations, ArnFormat, RemovalPolicy, Resource, Stack, Token } from 'aws-cdk-lib/core';
+import {
+  Annotations,
+  ArnFormat,
+  Aws,
+  RemovalPolicy,
+  Resource,
+  Stack,
+  Token,
+} from 'aws-cdk-lib/core';
 import { RegionInfo } from 'aws-cdk-lib/region-info';
 import type { Construct, IConstruct } from 'constructs';
 
@@ -90,7 +98,7 @@ function allowService(user: Construct, key: IKey, { name, service, actions }: Se
   }
   const stack = Stack.of(user);
   const id = `@sagemaker-tfs/cdk:foreignKey.${name}`;
-  const advice = `this app does not make the key, so it cannot change its policy. Let ${name} do ${actions.join(', ')} there, as docs/private-networks.md shows; without it the deployment fails, or messages and logs are lost`;
+  const advice = `this app does not make the key, so it cannot change its policy. Let ${name} do ${actions.join(', ')} there, as docs/private-networks.md shows; without it the deployment fails, or messages, logs and inventories are lost`;
   const field = CONFIGURED.get(key);
   if (field) Annotations.of(stack).addInfoV2(id, `${field}: ${advice}`);
   else Annotations.of(stack).addWarningV2(id, `encryptionKey: ${advice}`);
@@ -172,6 +180,22 @@ export function allowLogDelivery(scope: Construct, key: IKey): void {
     name,
     service: new ServicePrincipal(name),
     actions: ['kms:Decrypt'],
+  });
+}
+
+/**
+ * Lets S3 write inventories of the account's buckets under a key. Not of one bucket alone: its ARN in the policy of the
+ * key that it is under would be a circle.
+ * @see https://docs.aws.amazon.com/AmazonS3/latest/userguide/configure-inventory.html#configure-inventory-kms-key-policy
+ */
+export function allowInventory(user: Construct, key: IKey): void {
+  const name = 's3.amazonaws.com';
+  allowService(user, key, {
+    name,
+    service: new ServicePrincipal(name, {
+      conditions: { StringEquals: { 'aws:SourceAccount': Aws.ACCOUNT_ID } },
+    }),
+    actions: ['kms:GenerateDataKey'],
   });
 }
 

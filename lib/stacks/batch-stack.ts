@@ -1,5 +1,7 @@
 /** One model for batch transform. */
 import { Schedule } from 'aws-cdk-lib/aws-events';
+import { PolicyStatement, ServicePrincipal } from 'aws-cdk-lib/aws-iam';
+import type { Bucket } from 'aws-cdk-lib/aws-s3';
 import { Aws, CfnOutput, Stack } from 'aws-cdk-lib/core';
 import type { Construct } from 'constructs';
 import { BatchTransform } from '../batch-transform.ts';
@@ -19,6 +21,7 @@ export interface BatchStackProps extends ModelStackProps {
 }
 
 const INPUT_PREFIX = 'input/';
+const INVENTORY_PREFIX = 'inventory/';
 
 /** The model, a bucket for inputs and outputs, and the state machine. */
 export class BatchStack extends Stack {
@@ -30,11 +33,12 @@ export class BatchStack extends Stack {
     const { email, schedule, sharding, ...settings } = props.batch;
     const network = vpcFromConfig(this, props.vpcConfig);
     const bucket = createDataBucket(this, 'Data', { filledOnCreate: false });
+    allowInventories(bucket);
     this.batch = new BatchTransform(this, 'Batch', {
       model: modelFromConfig(this, props.model, props.image, network, props.archiveName),
       input: { bucket, prefix: INPUT_PREFIX },
       output: { bucket, prefix: 'output/' },
-      inventory: { bucket, prefix: 'inventory/' },
+      inventory: { bucket, prefix: INVENTORY_PREFIX },
       ...definedOnly(settings),
       ...(sharding && { sharding: definedOnly(sharding) }),
       ...(schedule && { schedule: Schedule.expression(schedule) }),
@@ -50,4 +54,25 @@ export class BatchStack extends Stack {
     };
     for (const [name, value] of Object.entries(outputs)) new CfnOutput(this, name, { value });
   }
+}
+
+/**
+ * Lets S3 write inventories of the bucket into it, so that whoever wants one only has to configure it.
+ * @see https://docs.aws.amazon.com/AmazonS3/latest/userguide/example-bucket-policies.html#example-bucket-policies-s3-inventory-1
+ */
+function allowInventories(bucket: Bucket): void {
+  bucket.addToResourcePolicy(
+    new PolicyStatement({
+      principals: [new ServicePrincipal('s3.amazonaws.com')],
+      actions: ['s3:PutObject'],
+      resources: [bucket.arnForObjects(`${INVENTORY_PREFIX}*`)],
+      conditions: {
+        ArnLike: { 'aws:SourceArn': bucket.bucketArn },
+        StringEquals: {
+          'aws:SourceAccount': Aws.ACCOUNT_ID,
+          's3:x-amz-acl': 'bucket-owner-full-control',
+        },
+      },
+    }),
+  );
 }

@@ -177,6 +177,41 @@ describe('a state machine, whose name CloudFormation chooses', () => {
     });
   });
 
+  test('S3 may write inventories of the bucket, under its prefix and a key of the app', () => {
+    made.hasResourceProperties('AWS::S3::BucketPolicy', {
+      PolicyDocument: {
+        Statement: Match.arrayWith([
+          Match.objectLike({
+            Principal: { Service: 's3.amazonaws.com' },
+            Action: 's3:PutObject',
+            Resource: { 'Fn::Join': ['', [Match.anyValue(), '/inventory/*']] },
+            Condition: Match.objectLike({ ArnLike: { 'aws:SourceArn': Match.anyValue() } }),
+          }),
+        ]),
+      },
+    });
+    const stack = testStack();
+    const encryptionKey = new Key(stack, 'Key');
+    const bucket = new Bucket(stack, 'Data', { encryptionKey, bucketKeyEnabled: true });
+    new BatchTransform(stack, 'Batch', {
+      model: testModel(stack),
+      input: { bucket, prefix: 'input/' },
+      output: { bucket, prefix: 'output/' },
+      inventory: { bucket, prefix: 'inventory/' },
+    });
+    Template.fromStack(stack).hasResourceProperties('AWS::KMS::Key', {
+      KeyPolicy: {
+        Statement: Match.arrayWith([
+          Match.objectLike({
+            Principal: { Service: 's3.amazonaws.com' },
+            Action: 'kms:GenerateDataKey',
+            Condition: { StringEquals: { 'aws:SourceAccount': { Ref: 'AWS::AccountId' } } },
+          }),
+        ]),
+      },
+    });
+  });
+
   test('a key of the app lets its log be delivered, and whoever starts runs see them', () => {
     const stack = testStack();
     const batch = new BatchTransform(stack, 'Batch', {
@@ -415,6 +450,7 @@ test('synthesis names what the policy of a key from outside must have, once a se
     'delivery.logs.amazonaws.com',
     'events.amazonaws.com',
     'logs.REGION.amazonaws.com',
+    's3.amazonaws.com',
   ]);
 });
 
