@@ -25,23 +25,23 @@ type ConstructErrorCode = keyof typeof CONSTRUCT_ERRORS;
 
 interface RunErrorEntry {
   readonly meaning: string;
-  /** The execution has started no job. Running jobs of its run id are those of another execution. */
-  readonly startedNothing?: true;
+  /** Running jobs of its run id continue: they are those of another execution, or have been paid for. */
+  readonly jobsContinue?: true;
 }
 
 /** Errors that an execution of a batch transform's state machine ends with, with what docs/errors.md says of them. */
 export const RUN_ERRORS = {
   InvalidInput: {
     meaning: 'The input of the execution has settings that are unknown, wrong or in conflict.',
-    startedNothing: true,
+    jobsContinue: true,
   },
   AlreadyRunning: {
     meaning: 'Another execution writes below the same output prefix.',
-    startedNothing: true,
+    jobsContinue: true,
   },
   BeginFailed: {
     meaning: 'The lease of the output prefix could not be taken.',
-    startedNothing: true,
+    jobsContinue: true,
   },
   NothingFound: { meaning: 'No input lies below the prefix, and `allowEmpty` is not set.' },
   TransformFailed: { meaning: 'The job of a run without shards failed, or could not be started.' },
@@ -50,17 +50,22 @@ export const RUN_ERRORS = {
   TooManyFailures: {
     meaning: 'More inputs of a shard have no output than `maxFailurePercent` allows.',
   },
-  OverBudget: { meaning: 'The jobs have used `budgetInstanceHours`.' },
+  OverBudget: {
+    meaning: 'The jobs have used `budgetInstanceHours`. Those that run continue to their end.',
+    // Of a job that is stopped SageMaker stores no output, and its hours are paid.
+    // https://docs.aws.amazon.com/sagemaker/latest/APIReference/API_StopTransformJob.html
+    jobsContinue: true,
+  },
   Incomplete: { meaning: 'All jobs have ended, and some inputs have no output.' },
 } as const satisfies Record<string, RunErrorEntry>;
 
 /** Name of an error of {@link RUN_ERRORS}. */
 export type RunError = keyof typeof RUN_ERRORS;
 
-/** Whether an execution that ended with this error has started no job. */
-export function startedNothing(error: string): boolean {
+/** Whether running jobs continue after an execution that ended with this error. */
+export function jobsContinue(error: string): boolean {
   const entries: Readonly<Record<string, RunErrorEntry>> = RUN_ERRORS;
-  return Object.hasOwn(entries, error) && entries[error]?.startedNothing === true;
+  return Object.hasOwn(entries, error) && entries[error]?.jobsContinue === true;
 }
 
 /** Thrown by constructs at synthesis, and by their functions at run time. */

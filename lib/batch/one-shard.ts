@@ -102,7 +102,7 @@ function countStates(props: DefinitionProps) {
         stopping(
           '$states.input.found.overBudget',
           'OverBudget',
-          '"the jobs of this run have used its " & $string($states.input.settings.budgetInstanceHours) & " instance hours. Start again with a larger budgetInstanceHours and the same runId to continue"',
+          '"the jobs of this run have used its " & $string($states.input.settings.budgetInstanceHours) & " instance hours. Jobs that run continue to their end; start again after it, with a larger budgetInstanceHours and the same runId, to continue"',
         ),
       ],
       Default: 'Transform shard',

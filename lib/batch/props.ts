@@ -74,7 +74,7 @@ export interface BatchTransformProps {
   readonly maxFailurePercent?: number;
   /**
    * Hours of all instances together after which a sharded run starts no more jobs, and fails. Jobs that run then
-   * continue to their end.
+   * continue to their end: a job that is stopped is paid, and leaves no output.
    * @default - no limit
    */
   readonly budgetInstanceHours?: number;

@@ -3,6 +3,7 @@ import { isJobOf, jobNameStart } from '@sagemaker-tfs/batch';
 import type { TransformSettings } from '@sagemaker-tfs/batch/settings';
 import type { ShardRequest } from '../../lib/batch/handler/index.ts';
 import type { PendingResult } from '../../lib/batch/handler/pending.ts';
+import { jobsContinue } from '../../lib/errors.ts';
 import { execute, type Service, StateError } from './asl.ts';
 import {
   batchTemplate,
@@ -312,6 +313,8 @@ describe('failures', () => {
     });
     expect(jobs).toHaveLength(1);
     expect(output).toMatchObject({ error: 'OverBudget', cause: expect.stringContaining('its 2') });
+    // The function that stops jobs decides by it.
+    expect(jobsContinue(String((output as { error: unknown }).error))).toBe(true);
   });
 
   test('the function that fails after a good job loses nothing', async () => {

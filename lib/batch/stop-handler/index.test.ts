@@ -85,8 +85,8 @@ test.each<[string, string, string | undefined, string]>([
   expect(asked[0]).toMatchObject({ StatusEquals: 'InProgress' });
 });
 
-test.each(['AlreadyRunning', 'BeginFailed', 'InvalidInput'])(
-  'an execution that ends with %s leaves the jobs of the run that continues',
+test.each(['AlreadyRunning', 'BeginFailed', 'InvalidInput', 'OverBudget'])(
+  'an execution that ends with %s leaves running jobs alone',
   async (error) => {
     execution = { input: '{"runId":"nightly"}', error };
     running = [`tiles-${markOf('nightly')}-1`];

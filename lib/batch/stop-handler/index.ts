@@ -6,7 +6,7 @@ import {
 } from '@aws-sdk/client-sagemaker';
 import { DescribeExecutionCommand, SFNClient } from '@aws-sdk/client-sfn';
 import { jobNameStart, runIdOfExecution } from '@sagemaker-tfs/batch';
-import { ConstructError, startedNothing } from '../../errors.ts';
+import { ConstructError, jobsContinue } from '../../errors.ts';
 
 /** What of EventBridge's event is used. */
 interface ExecutionEnded {
@@ -23,7 +23,7 @@ interface Execution {
 /** Lambda's entry. */
 export async function handler({ detail }: ExecutionEnded): Promise<void> {
   const execution = await describe(detail.executionArn);
-  if (execution.error && startedNothing(execution.error)) return;
+  if (execution.error && jobsContinue(execution.error)) return;
   const client = new SageMakerClient({});
   try {
     for (const name of await runningJobs(client, jobNameStart(runIdOf(execution), prefix()))) {
