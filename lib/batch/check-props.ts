@@ -4,6 +4,7 @@ import { NOTICE_PERCENTS } from '@sagemaker-tfs/batch';
 import { hasLocalStorage } from '@sagemaker-tfs/batch/instance-types';
 import { CONFLICT_RULES, DEFAULT_SETTINGS, SETTING_RULES } from '@sagemaker-tfs/batch/settings';
 import type { Schedule } from 'aws-cdk-lib/aws-events';
+import { CfnBucket } from 'aws-cdk-lib/aws-s3';
 import { Annotations, Stack, Token } from 'aws-cdk-lib/core';
 import type { Construct } from 'constructs';
 import type { AnyBucket } from '../cdk-types.ts';
@@ -49,6 +50,7 @@ export function checkBatch(scope: Construct, props: BatchTransformProps): void {
   }
   const { input, output, inventory } = props;
   checkPlaces(scope, { input, output, inventory });
+  checkBucketKeys(scope, { input, output });
   if (model.data.multiModel) {
     const problem = 'batch transform does not take multi-model data';
     invalidProp(scope, 'model', problem, 'Give a model of one archive');
@@ -125,6 +127,36 @@ function checkManifestEvents(scope: Construct, props: BatchTransformProps): void
   Annotations.of(scope).addWarningV2(
     '@sagemaker-tfs/cdk:noBucketEvents',
     `startOnManifest: nothing here shows that the input bucket sends its events to EventBridge; without them no upload starts a run. Give the bucket eventBridgeEnabled: true, or call its enableEventBridgeNotification()`,
+  );
+}
+
+/**
+ * Warns of buckets of this app under a key without bucket keys: S3 then calls KMS for each object, to read and to write.
+ * @see https://docs.aws.amazon.com/AmazonS3/latest/userguide/bucket-key.html
+ */
+function checkBucketKeys(scope: Construct, places: Readonly<Record<string, S3Place>>): void {
+  for (const [prop, { bucket }] of Object.entries(places)) {
+    if (!callsKmsForEach(bucket)) continue;
+    Annotations.of(scope).addWarningV2(
+      '@sagemaker-tfs/cdk:noBucketKey',
+      `${prop}: S3 calls KMS for each object of this bucket, which for 120 million inputs with their outputs costs hundreds of dollars and may be throttled. Give the bucket bucketKeyEnabled: true before its objects are written`,
+    );
+  }
+}
+
+function callsKmsForEach(bucket: AnyBucket): boolean {
+  const { defaultChild } = bucket.node;
+  if (!(defaultChild instanceof CfnBucket)) return false;
+  const { bucketEncryption } = Stack.of(bucket).resolve({
+    bucketEncryption: defaultChild.bucketEncryption,
+  }) as { bucketEncryption?: CfnBucket.BucketEncryptionProperty };
+  const rules = bucketEncryption?.serverSideEncryptionConfiguration;
+  if (!Array.isArray(rules)) return false;
+  return (rules as CfnBucket.ServerSideEncryptionRuleProperty[]).some(
+    ({ bucketKeyEnabled, serverSideEncryptionByDefault: byDefault }) =>
+      bucketKeyEnabled !== true &&
+      (byDefault as CfnBucket.ServerSideEncryptionByDefaultProperty | undefined)?.sseAlgorithm ===
+        'aws:kms',
   );
 }
 

@@ -429,6 +429,24 @@ test('an endpoint with another name frees the group of the old one', () => {
   expect(before.needed).toEqual(expect.arrayContaining(gone));
 });
 
+test.each([
+  [{}, ['input', 'output']],
+  [{ bucketKeyEnabled: true }, []],
+])('a batch over a bucket of the app under a key, %j', (props, warned) => {
+  const stack = testStack();
+  const bucket = new Bucket(stack, 'Data', { encryptionKey: new Key(stack, 'Key'), ...props });
+  new BatchTransform(stack, 'Batch', {
+    model: testModel(stack),
+    input: { bucket, prefix: 'input/' },
+    output: { bucket, prefix: 'output/' },
+  });
+  const found = Annotations.fromStack(stack).findWarning(
+    '*',
+    Match.stringLikeRegexp('S3 calls KMS for each object'),
+  );
+  expect(found.map(({ entry }) => String(entry.data).split(':')[0]).sort()).toEqual(warned);
+});
+
 test('synthesis names what the policy of a key from outside must have, once a service', () => {
   const remarks = (model: object, id: string) => {
     const app = testApp();
