@@ -7,11 +7,14 @@ import { deflateRawSync } from 'node:zlib';
 import { build } from 'esbuild';
 import { licenceComment } from '../third-party.mjs';
 
-/** The page reads npz and JSON; the client's reader of TFRecord would double its size. */
-function leaveOutTfRecord({ onResolve }) {
-  onResolve({ filter: /\/tfrecord-tensors\.ts$/ }, () => ({
-    path: resolve('playground/src/answer/no-tfrecord.ts'),
-  }));
+/**
+ * Parts of the client that the page never uses: it reads npz and JSON, and sends once. The reader of TFRecord would
+ * double its size.
+ */
+function leaveOut({ onResolve }) {
+  const without = (filter, path) => onResolve({ filter }, () => ({ path: resolve(path) }));
+  without(/\/tfrecord-tensors\.ts$/, 'playground/src/answer/no-tfrecord.ts');
+  without(/^p-retry$/, 'playground/src/request/no-retries.ts');
 }
 
 /** Bytes of the playground's page, at most. */
@@ -47,7 +50,7 @@ export async function bundlePlayground(outdir) {
     logLevel: 'warning',
     // For endpoints only; the page calls its own server.
     external: ['@aws-sdk/client-sagemaker-runtime'],
-    plugins: [{ name: 'no-tfrecord', setup: leaveOutTfRecord }],
+    plugins: [{ name: 'leave-out', setup: leaveOut }],
   });
   const text = (name) => parts.outputFiles.find(({ path }) => path.endsWith(name)).text.trim();
   const [program, loader, style] = ['program.js', 'loader.js', 'style.css'].map(text);
