@@ -53,8 +53,11 @@ export function App({ description }: { readonly description: PlaygroundDescripti
     newest.current += 1;
     const own = newest.current;
     setSource(payload.source);
-    const wrong = payload.picture ? wrongNumbers(choices.switched) : [];
-    if (wrong.length > 0) return showNothing(`Not sent. Mend in Options: ${wrong.join(', ')}.`);
+    const wrong = payload.picture ? Object.entries(wrongNumbers(choices.switched)) : [];
+    if (wrong.length > 0) {
+      const faults = wrong.map(([name, fault]) => `${name}: ${fault}.`);
+      return showNothing(`Not sent. Mend in Options: ${faults.join(' ')}`);
+    }
     setBusy(true);
     const switched = switchedOf(choices.switched);
     const isSwitched = payload.picture !== undefined && Object.keys(switched).length > 0;
@@ -136,7 +139,7 @@ export function App({ description }: { readonly description: PlaygroundDescripti
                 description={description}
               />
             ) : (
-              <p class="quiet">{notice}</p>
+              <p class={notice === NOTHING_SENT ? 'quiet' : 'warn'}>{notice}</p>
             )}
           </section>
           {shown ? (

@@ -3,9 +3,11 @@ import { useState } from 'preact/hooks';
 import type { SignatureDescription } from './description.ts';
 import { Field, SendButton } from './field.tsx';
 import { type InputProps, messageFor } from './payload.ts';
-import { cellsOf } from './request/csv-table.ts';
+import { cellsOf, headerOf } from './request/csv-table.ts';
 
 const TITLE = 'table.csv';
+/** In place of a header that is long. */
+const NAMES = 'The first line: each input’s name as often as it has values in a row';
 
 interface Props extends InputProps {
   readonly signature: SignatureDescription | undefined;
@@ -13,10 +15,11 @@ interface Props extends InputProps {
 
 /** The text field. */
 export function CsvInput({ signature, source, refused, busy, onSend, onNotSent }: Props) {
-  const names = Object.keys(signature?.inputs ?? {});
+  const inputs = signature?.inputs ?? {};
+  const isNamed = Object.keys(inputs).length > 1;
   const sent = source?.tab === 'CSV' ? source : undefined;
   const [text, setText] = useState(sent?.text ?? '');
-  const [header, setHeader] = useState(sent?.header ?? names.length > 1);
+  const [header, setHeader] = useState(sent?.header ?? isNamed);
   const [isMissing, setMissing] = useState(false);
   const submit = (event: Event) => {
     event.preventDefault();
@@ -34,7 +37,7 @@ export function CsvInput({ signature, source, refused, busy, onSend, onNotSent }
         id="csv"
         label="Rows, one a line"
         rows={8}
-        placeholder={names.length > 1 ? `${names.join(',')}\n…` : '1.0,2.0\n3.0,4.0'}
+        placeholder={isNamed ? `${headerOf(inputs) ?? NAMES}\n…` : '1.0,2.0\n3.0,4.0'}
         problem={isMissing ? 'there is no row' : problemOf(messageFor(refused, TITLE), text)}
         value={text}
         onInput={setText}
@@ -59,5 +62,5 @@ function problemOf(message: string | undefined, text: string): string {
   if (message === undefined) return '';
   const [, line] = /\bline (\d+)/.exec(message) ?? [];
   const row = text.split('\n')[Number(line) - 1];
-  return row === undefined ? 'the answer refuses this table' : `line ${line}: ${row}`;
+  return row === undefined ? 'the server refuses this table' : `line ${line}: ${row}`;
 }

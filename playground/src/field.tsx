@@ -13,6 +13,14 @@ interface FieldProps {
   readonly onInput: (value: string) => void;
 }
 
+/** Ctrl or Cmd with Enter presses the form's button: Enter alone is a line of the text. */
+function sendByKey(event: KeyboardEvent): void {
+  if (event.key !== 'Enter' || !(event.ctrlKey || event.metaKey)) return;
+  event.preventDefault();
+  const { form } = event.currentTarget as HTMLTextAreaElement;
+  form?.querySelector<HTMLButtonElement>('[type=submit]')?.click();
+}
+
 /** A text field with its label above and its problem below. */
 export function Field({ id, label, problem, rows, placeholder, value, onInput }: FieldProps) {
   const Control = rows ? 'textarea' : 'input';
@@ -28,6 +36,7 @@ export function Field({ id, label, problem, rows, placeholder, value, onInput }:
         aria-invalid={problem !== ''}
         aria-describedby={problem ? `${id}-wrong` : undefined}
         value={value}
+        onKeyDown={sendByKey}
         onInput={(event: { readonly currentTarget: { readonly value: string } }) =>
           onInput(event.currentTarget.value)
         }

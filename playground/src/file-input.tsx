@@ -98,7 +98,7 @@ export function FileInput(props: Props) {
             instead={<p class="quiet">This browser cannot show the file; it is sent as it is.</p>}
           />
         ) : null}
-        {isRefused ? <p class="problem">the answer refuses this file</p> : null}
+        {isRefused ? <p class="problem">the server refuses this file</p> : null}
         <p role="status">{note}</p>
         <p>
           {chosen ? chosen.name : `Drop or paste ${takesPictures ? 'a picture' : 'a file'} here`}

@@ -26,7 +26,9 @@ export function History({ outcomes, shown, onShow }: Props) {
             <li key={id}>
               <button type="button" aria-pressed={id === shown?.id} onClick={() => onShow(outcome)}>
                 {request.picture ? <Preview blob={request.picture} alt="" instead="" /> : null}
-                <span class="name">{request.title}</span>
+                <span class="name" title={request.title}>
+                  {request.title}
+                </span>
                 <span class={error ? 'warn' : 'quiet'}>{error?.code ?? answer?.status}</span>
                 <span class="quiet">{milliseconds.toFixed(0)} ms</span>
                 <time class="quiet">{at.toLocaleTimeString()}</time>

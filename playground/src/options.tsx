@@ -201,12 +201,12 @@ function Preprocess({ declared, switched, onChange }: PreprocessProps) {
           key={name}
           id={name}
           label={name}
-          problem={wrong.includes(name) ? 'a number, or one for each channel: 1, 1, 1' : ''}
+          problem={wrong[name] ?? ''}
           value={switched[name] ?? texts[name]}
           onInput={(text) => change(name, text)}
         />
       ))}
-      {Object.keys(switched).length > wrong.length ? (
+      {Object.keys(switched).length > Object.keys(wrong).length ? (
         <p class="quiet">
           For pictures sent from here. To keep it:{' '}
           <code>{declarationText(switchedOf(switched))}</code>

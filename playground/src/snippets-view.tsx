@@ -6,12 +6,13 @@ import { inlineText, LANGUAGES, type Language, snippet } from './request/snippet
 import { saveFile } from './save-file.ts';
 
 /** What asks no address but an endpoint. */
-const DEPLOYED: ReadonlySet<Language> = new Set(['Python', 'aws CLI']);
+const DEPLOYED: ReadonlySet<Language> = new Set(['boto3', 'aws CLI']);
 
 /** One language at a time, with a button that copies. */
 export function Snippets({ request }: { readonly request: PageRequest }) {
   const [language, setLanguage] = useState<Language>('curl');
   const code = snippet(language, request, location.origin);
+  const isInline = inlineText(request) !== undefined;
   return (
     <details open>
       <summary>As code</summary>
@@ -30,17 +31,22 @@ export function Snippets({ request }: { readonly request: PageRequest }) {
           </select>
         </label>
         <span>
-          {inlineText(request) === undefined ? (
+          {isInline ? null : (
             <button type="button" onClick={() => saveFile(request.title, request.body)}>
               Save body
             </button>
-          ) : null}{' '}
+          )}{' '}
           <CopyButton text={() => code} />
         </span>
       </div>
       {DEPLOYED.has(language) ? (
         <p class="quiet">Asks an endpoint on SageMaker: put its name in.</p>
       ) : null}
+      {isInline ? null : (
+        <p class="quiet">
+          Reads <b>{request.title}</b> from the folder it runs in. Save the body there first.
+        </p>
+      )}
       <pre data-testid="code">{code}</pre>
     </details>
   );

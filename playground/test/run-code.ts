@@ -12,7 +12,8 @@ import { promisify } from 'node:util';
 const PROGRAMS: Readonly<Record<string, { file: string; look: string[]; run: string[] }>> = {
   curl: { file: 'code.sh', look: ['curl', '--version'], run: ['bash'] },
   TypeScript: { file: 'code.mts', look: ['node', '--version'], run: ['node', '--import', 'tsx'] },
-  Python: { file: 'code.py', look: ['python3', '-c', 'import boto3'], run: ['python3'] },
+  Python: { file: 'code.py', look: ['python3', '--version'], run: ['python3'] },
+  boto3: { file: 'code.py', look: ['python3', '-c', 'import boto3'], run: ['python3'] },
   'aws CLI': { file: 'code.sh', look: ['aws', '--version'], run: ['bash'] },
 };
 

@@ -26,7 +26,11 @@ interface Props {
 export function AnswerView({ outcome, signature, description }: Props) {
   const { error, answer, request } = outcome;
   const read = useMemo(() => readAnswer(outcome, signature), [outcome]);
-  if (error) return <ErrorView outcome={outcome} />;
+  if (error) {
+    const inputs = Object.keys(signature?.inputs ?? {}).length;
+    const advice = adviceFor({ ...error, source: request.source, inputs });
+    return <ErrorView error={error} advice={advice} />;
+  }
   if (!answer) return null;
   const { tensors, json } = read;
   const { labels } = description;
@@ -74,9 +78,13 @@ function bytes(count: number): string {
   return count < 1e6 ? `${(count / 1000).toFixed(1)} kB` : `${(count / 1e6).toFixed(1)} MB`;
 }
 
+interface ErrorProps {
+  readonly error: NonNullable<Outcome['error']>;
+  readonly advice: string | undefined;
+}
+
 /** The error with its code, its message and what to do. */
-function ErrorView({ outcome: { error } }: { readonly outcome: Outcome }) {
-  if (!error) return null;
+function ErrorView({ error, advice }: ErrorProps) {
   return (
     <div class="error" role="alert">
       <p>
@@ -84,7 +92,7 @@ function ErrorView({ outcome: { error } }: { readonly outcome: Outcome }) {
         {error.status ? <span class="quiet"> · HTTP {error.status}</span> : null}
       </p>
       <p class="message">{error.message}</p>
-      <p class="advice">→ {adviceFor(error.code)}</p>
+      {advice ? <p class="advice">→ {advice}</p> : null}
     </div>
   );
 }

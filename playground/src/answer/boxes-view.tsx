@@ -53,6 +53,9 @@ export function BoxesView({ boxes, picture, frame, minScore }: Props) {
           </label>
         ) : null}
       </div>
+      {boxes.length > 0 && minScore !== null ? (
+        <p class="quiet">The package leaves scores below {figure(minScore)} out.</p>
+      ) : null}
       {bitmap === null ? (
         <p class="quiet">This browser cannot show the picture; the list has its boxes.</p>
       ) : null}

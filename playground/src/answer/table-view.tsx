@@ -17,7 +17,7 @@ export function fitsTable(rows: Props['rows'], tensors: Props['tensors']): boole
   return counts.size === 1 && count > 0 && (rows.length === count || rows.length === count + 1);
 }
 
-/** Its rows, each with the answer to it; numbers stand at the right. */
+/** Its rows, each behind the answer to it, which a wide table would hide; numbers stand at the right. */
 export function TableView({ rows, tensors }: Props) {
   const answers = Object.entries(tensors);
   const count = answers[0]?.[1].shape[0] ?? 0;
@@ -36,14 +36,14 @@ export function TableView({ rows, tensors }: Props) {
         <table>
           <thead>
             <tr>
-              {sides.map((side, at) => (
-                <th key={at} scope="col" class={side}>
-                  {hasHeader ? rows[0]?.[at] : `column ${at + 1}`}
-                </th>
-              ))}
               {answers.map(([name, tensor]) => (
                 <th key={name} scope="col" class={sideOf(tensor)}>
                   {name}
+                </th>
+              ))}
+              {sides.map((side, at) => (
+                <th key={at} scope="col" class={side}>
+                  {hasHeader ? rows[0]?.[at] : `column ${at + 1}`}
                 </th>
               ))}
             </tr>
@@ -51,14 +51,14 @@ export function TableView({ rows, tensors }: Props) {
           <tbody>
             {body.slice(0, SHOWN).map((row, index) => (
               <tr key={index}>
-                {sides.map((side, at) => (
-                  <td key={at} class={side}>
-                    {row[at]}
-                  </td>
-                ))}
                 {answers.map(([name, tensor]) => (
                   <td key={name} class={sideOf(tensor)}>
                     {rowText(tensor, index)}
+                  </td>
+                ))}
+                {sides.map((side, at) => (
+                  <td key={at} class={side}>
+                    {row[at]}
                   </td>
                 ))}
               </tr>

@@ -1,30 +1,47 @@
 /** What to do about an error, by its code. The message itself says what was wrong and where. */
 import type { ClientCode } from '@sagemaker-tfs/client';
 import type { RuntimeErrorCode } from '@sagemaker-tfs/tensors/runtime-errors';
+import type { Source } from './source.ts';
 
 type Code = RuntimeErrorCode | ClientCode;
 
 const ADVICE: Readonly<Partial<Record<Code, string>>> = {
   BAD_IMAGE: 'Does it open in a viewer of pictures? The ending of its name does not count.',
-  BAD_INPUT: 'Compare the names, dtypes and shapes with those of the signature.',
   BAD_REQUEST: 'Check that the body is what its media type says.',
   BAD_CUSTOM_ATTRIBUTE: 'Check the options: signature, version, outputs, transport.',
   HANDLER_FAILED: 'The log of serve has the stack of the handler. Mend it: serve loads it again.',
   HOST_REFUSED: 'Open the page by the address that serve prints.',
-  MODEL_FAILED: 'TensorFlow refused the tensors. Compare them with the signature.',
+  MODEL_FAILED:
+    'TensorFlow refused the tensors. Compare them with the signature, and their numbers of rows with one another.',
   MODEL_NOT_READY: 'The model is loading. Try again in a moment.',
   NETWORK_FAILED: 'Is serve still running? Its terminal says so.',
   NOT_ACCEPTABLE: 'Choose another format of the answer in the options.',
   REQUEST_TOO_LARGE: 'A limit that the message names is raised by serve --env NAME=VALUE.',
   PROCESS_GONE: 'The runtime ended or restarts. The terminal of serve says why.',
-  UNKNOWN_INPUT:
-    'Use the names of the signature. If the first line of a table holds no names, take away the tick above Send.',
+  UNKNOWN_INPUT: 'Use the names of the signature.',
   UNKNOWN_OUTPUT: 'Choose outputs of this signature in the options.',
   UNKNOWN_SIGNATURE: 'Choose a signature of this version in the options.',
   UNSUPPORTED_MEDIA_TYPE: 'Send tensors instead, or declare preprocess when you package the model.',
 };
 
-/** Advice for a code; a general one where the code is not known here. */
-export function adviceFor(code: string): string {
-  return ADVICE[code as Code] ?? 'The terminal of serve has the log: press l there.';
+const COMPARE = 'Compare the names, dtypes and shapes with those of the signature.';
+const TICK = 'If the first line holds no names, take away the tick above Send.';
+
+/** What the advice depends on. */
+interface Case {
+  readonly code: string;
+  readonly message: string;
+  /** What was sent. */
+  readonly source: Source;
+  /** How many inputs the signature has. */
+  readonly inputs: number;
+}
+
+/** Advice for an error; a general one where the code is not known here, none where the message says it all. */
+export function adviceFor({ code, message, source, inputs }: Case): string | undefined {
+  if (code === 'BAD_INPUT') return /\b(?:input|dtype|shape)\b/.test(message) ? COMPARE : undefined;
+  const advice = ADVICE[code as Code] ?? 'The terminal of serve has the log: press l there.';
+  // Several inputs need the names.
+  const isTicked = source.tab === 'CSV' && source.header && inputs === 1;
+  return code === 'UNKNOWN_INPUT' && isTicked ? `${advice} ${TICK}` : advice;
 }

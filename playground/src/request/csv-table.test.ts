@@ -1,5 +1,5 @@
-/** Which tables are sent as having a header. */
-import { csvTypeOf } from './csv-table.ts';
+/** Which tables are sent as having a header, and what a header is. */
+import { csvTypeOf, headerOf } from './csv-table.ts';
 
 test.each<[text: string, inputs: string[], type: string]>([
   ['zone,km\nA,1\n', ['km', 'zone'], 'text/csv; header=present'],
@@ -11,4 +11,33 @@ test.each<[text: string, inputs: string[], type: string]>([
   ['', [], 'text/csv'],
 ])('%j for %j is %s', (text, inputs, type) => {
   expect(csvTypeOf(new TextEncoder().encode(text), inputs)).toBe(type);
+});
+
+test.each<[shapes: (number[] | null)[], header: string | undefined]>([
+  [[[-1], [-1, 1]], 'a,b'],
+  [
+    [
+      [-1, 3],
+      [-1, 2, 2],
+    ],
+    'a,a,a,b,b,b,b',
+  ],
+  [
+    [
+      [-1, 3],
+      [-1, -1],
+    ],
+    undefined,
+  ],
+  [[[-1, 3], null], undefined],
+  [
+    [
+      [-1, 3],
+      [-1, 150],
+    ],
+    undefined,
+  ],
+])('inputs of the shapes %j have the header %s', (shapes, header) => {
+  const inputs = shapes.map((shape, at) => ['ab'[at], { dtype: 'float32', shape }]);
+  expect(headerOf(Object.fromEntries(inputs))).toBe(header);
 });

@@ -1,4 +1,5 @@
 /** A pasted table as cells, for showing answers beside it; what is sent is the text itself. */
+import type { TensorDescription } from '../description.ts';
 
 /** Rows of cells; a quoted cell may hold commas, quotes ("") and line ends. Empty lines are left out. */
 export function cellsOf(text: string): string[][] {
@@ -29,6 +30,23 @@ export function cellsOf(text: string): string[][] {
   }
   endRow();
   return rows;
+}
+
+/** Columns beyond which nobody reads a header. */
+const SHORT = 24;
+
+/** The first line for several inputs: each name as often as the input has values in a row. Undefined if it is long, or a size free. */
+export function headerOf(inputs: Readonly<Record<string, TensorDescription>>): string | undefined {
+  const counts = Object.values(inputs).map(({ shape }) =>
+    (shape ?? [0, -1])
+      .slice(1)
+      .reduce((product, size) => product * (size < 0 ? Number.NaN : size), 1),
+  );
+  // Not `>`: a free size makes the sum NaN.
+  if (!(counts.reduce((sum, count) => sum + count, 0) <= SHORT)) return undefined;
+  return Object.keys(inputs)
+    .flatMap((name, at) => Array<string>(counts[at] ?? 0).fill(name))
+    .join(',');
 }
 
 const NEWLINE = 10;

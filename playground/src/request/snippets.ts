@@ -8,7 +8,7 @@ const INLINE = 2_000;
 const ENDPOINT = 'my-endpoint';
 
 /** Languages in the order of their tabs. */
-export const LANGUAGES = ['curl', 'TypeScript', 'Python', 'aws CLI'] as const;
+export const LANGUAGES = ['curl', 'TypeScript', 'Python', 'boto3', 'aws CLI'] as const;
 
 /** One of them. */
 export type Language = (typeof LANGUAGES)[number];
@@ -26,7 +26,8 @@ export function snippet(language: Language, request: PageRequest, url: string): 
   };
   if (language === 'curl') return curl(parts);
   if (language === 'TypeScript') return typeScript(parts);
-  return language === 'Python' ? python(parts) : awsCli(parts);
+  if (language === 'Python') return python(parts);
+  return language === 'boto3' ? boto3(parts) : awsCli(parts);
 }
 
 interface Parts {
@@ -66,7 +67,8 @@ function shell(text: string): string {
 
 function curl({ request, accept, text, file, header, url }: Parts): string {
   return [
-    `curl -s ${url}/invocations`,
+    // Silent of progress alone: a missing file is told of.
+    `curl --no-progress-meter ${url}/invocations`,
     `-H ${shell(`Content-Type: ${request.contentType}`)}`,
     ...(accept ? [`-H ${shell(`Accept: ${accept}`)}`] : []),
     ...(header ? [`-H ${shell(`X-Amzn-SageMaker-Custom-Attributes: ${header}`)}`] : []),
@@ -91,11 +93,35 @@ function typeScript({ request, accept, text, file, header, url }: Parts): string
   ].join('\n');
 }
 
-function python({ request, accept, text, file, header }: Parts): string {
-  const body =
-    text === undefined
-      ? `open(${JSON.stringify(file)}, "rb").read()`
-      : `${JSON.stringify(text)}.encode()`;
+function pythonBody(text: string | undefined, file: string): string {
+  return text === undefined
+    ? `open(${JSON.stringify(file)}, "rb").read()`
+    : `${JSON.stringify(text)}.encode()`;
+}
+
+function python({ request, accept, text, file, header, url }: Parts): string {
+  const entry = (name: string, value: string) => `    "${name}": ${JSON.stringify(value)},`;
+  return [
+    'from urllib.error import HTTPError',
+    'from urllib.request import Request, urlopen',
+    '',
+    'headers = {',
+    entry('Content-Type', request.contentType),
+    ...(accept ? [entry('Accept', accept)] : []),
+    ...(header ? [entry('X-Amzn-SageMaker-Custom-Attributes', header)] : []),
+    '}',
+    `body = ${pythonBody(text, file)}`,
+    'try:',
+    `    answer = urlopen(Request("${url}/invocations", body, headers)).read()`,
+    'except HTTPError as error:  # its body says what was wrong',
+    '    raise SystemExit(error.read().decode())',
+    /npz|npy/.test(accept ?? '')
+      ? 'open("answer.npz", "wb").write(answer)'
+      : 'print(answer.decode())',
+  ].join('\n');
+}
+
+function boto3({ request, accept, text, file, header }: Parts): string {
   return [
     'import boto3',
     '',
@@ -104,7 +130,7 @@ function python({ request, accept, text, file, header }: Parts): string {
     `    ContentType=${JSON.stringify(request.contentType)},`,
     ...(accept ? [`    Accept=${JSON.stringify(accept)},`] : []),
     ...(header ? [`    CustomAttributes=${JSON.stringify(header)},`] : []),
-    `    Body=${body},`,
+    `    Body=${pythonBody(text, file)},`,
     ')',
     'print(reply["Body"].read())',
   ].join('\n');

@@ -2,6 +2,7 @@
 import { PredictionError } from '@sagemaker-tfs/client';
 import type { Declaration } from '../description.ts';
 import type { PageRequest } from './ask.ts';
+import type { Texts } from './source.ts';
 
 /** The fields that differ from the declared ones. */
 export type Switched = Partial<Declaration>;
@@ -12,22 +13,39 @@ export const NUMBERS = ['scale', 'offset'] as const;
 /** Texts of the fields that differ from the declared ones. */
 export type SwitchedTexts = { readonly [K in keyof Declaration]?: string };
 
-/** The numbers of a text, `1` or `0.5, 0.5, 0.5`; undefined for anything else. */
-function numbersOf(text: string): readonly number[] | undefined {
-  const numbers = text.split(',').map((part) => (part.trim() === '' ? Number.NaN : Number(part)));
-  return numbers.every(Number.isFinite) && numbers.length <= 4 ? numbers : undefined;
+const CHANNELS = 4;
+
+/** The parts of `1`, `0.5, 0.5, 0.5` or, as {@link declarationText} writes it, `[0.5,0.5,0.5]`. */
+function partsOf(text: string): string[] {
+  const list = /^\s*\[(.*)\]\s*$/.exec(text)?.[1] ?? text;
+  return list.split(',').map((part) => part.trim());
 }
 
-/** The fields whose text holds no numbers. */
-export function wrongNumbers(texts: SwitchedTexts): readonly string[] {
-  return NUMBERS.filter((name) => texts[name] !== undefined && !numbersOf(texts[name]));
+/** What is wrong with the text; undefined if it holds numbers. */
+function faultOf(text: string): string | undefined {
+  const parts = partsOf(text);
+  const wrong = parts.find((part) => part === '' || !Number.isFinite(Number(part)));
+  if (wrong !== undefined) return `'${wrong}' is no number. One, or one for each channel: 1, 1, 1`;
+  return parts.length > CHANNELS
+    ? `${parts.length} numbers, but at most ${CHANNELS} channels`
+    : undefined;
+}
+
+/** What is wrong with each field whose text holds no numbers. */
+export function wrongNumbers(texts: SwitchedTexts): Texts {
+  return Object.fromEntries(
+    NUMBERS.flatMap((name) => {
+      const fault = faultOf(texts[name] ?? '0');
+      return fault === undefined ? [] : [[name, fault]];
+    }),
+  );
 }
 
 /** What the texts say; those that hold no numbers are left out. */
 export function switchedOf(texts: SwitchedTexts): Switched {
   const fields = Object.entries(texts).flatMap(([name, text]) => {
-    const value = (NUMBERS as readonly string[]).includes(name) ? numbersOf(text) : text;
-    return value === undefined ? [] : [[name, value]];
+    if (!(NUMBERS as readonly string[]).includes(name)) return [[name, text]];
+    return faultOf(text) === undefined ? [[name, partsOf(text).map(Number)]] : [];
   });
   return Object.fromEntries(fields) as Switched;
 }
