@@ -67,7 +67,7 @@ function shell(text: string): string {
 
 function curl({ request, accept, text, file, header, url }: Parts): string {
   return [
-    // Silent of progress alone: a missing file is told of.
+    // Silent of progress alone: curl still reports a missing file.
     `curl --no-progress-meter ${url}/invocations`,
     `-H ${shell(`Content-Type: ${request.contentType}`)}`,
     ...(accept ? [`-H ${shell(`Accept: ${accept}`)}`] : []),
