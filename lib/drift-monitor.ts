@@ -6,6 +6,7 @@ import { Alarm, ComparisonOperator, Metric, TreatMissingData } from 'aws-cdk-lib
 import { SnsAction } from 'aws-cdk-lib/aws-cloudwatch-actions';
 import { Rule, Schedule } from 'aws-cdk-lib/aws-events';
 import { LambdaFunction } from 'aws-cdk-lib/aws-events-targets';
+import type { IFunction } from 'aws-cdk-lib/aws-lambda';
 import { Asset } from 'aws-cdk-lib/aws-s3-assets';
 import type { ITopic } from 'aws-cdk-lib/aws-sns';
 import { Duration } from 'aws-cdk-lib/core';
@@ -64,12 +65,21 @@ const DESCRIPTION = 'Compares captured requests and answers with a baseline';
 
 /**
  * A function that reads the captures of the last hours on a schedule, computes the population stability of each input and
- * output, writes a report to S3 and metrics to CloudWatch, and an alarm for when a feature has drifted.
+ * output, writes a report to S3 and metrics to CloudWatch, and alarms for when a
+ * feature has drifted, nothing is captured, or it could not look.
  */
 export class DriftMonitor extends Construct {
-  /** Features that have drifted. */
+  /** Features that have drifted, or no longer come. */
   readonly metric: Metric;
+  /** Some feature has drifted. */
   readonly alarm: Alarm;
+  /**
+   * The last look found no capture: nobody asks, or capture has stopped, as it does when a disk fills.
+   * @see https://docs.aws.amazon.com/sagemaker/latest/dg/model-monitor-data-capture-endpoint.html
+   */
+  readonly capturesAlarm: Alarm;
+  /** The last look failed, or ran out of time. */
+  readonly failureAlarm: Alarm;
 
   constructor(scope: Construct, id: string, props: DriftMonitorProps) {
     super(scope, id);
@@ -80,35 +90,56 @@ export class DriftMonitor extends Construct {
     checkInteger(this, 'maxCaptures', maxCaptures, ...DRIFT_CAPTURES);
     if (!(threshold > 0)) invalidProp(this, 'threshold', `it is ${threshold}`, 'Give one above 0');
     const { endpointName } = props.endpoint;
-    this.addFunction(props, schedule, {
+    const looks = this.addFunction(props, schedule, {
       ENDPOINT_NAME: endpointName,
       NAMESPACE,
       ...{ HOURS: `${hours}`, MAX_CAPTURES: `${maxCaptures}`, THRESHOLD: `${threshold}` },
     });
-    this.metric = new Metric({
-      namespace: NAMESPACE,
-      metricName: 'DriftedFeatures',
-      dimensionsMap: { EndpointName: endpointName },
-      statistic: 'Maximum',
-      period: Duration.hours(1),
-    });
+    const period = Duration.hours(1);
+    const metric = (metricName: string) =>
+      new Metric({
+        namespace: NAMESPACE,
+        metricName,
+        dimensionsMap: { EndpointName: endpointName },
+        statistic: 'Maximum',
+        period,
+      });
+    this.metric = metric('DriftedFeatures');
+    // Until the next look an alarm stays what it is.
+    const evaluation = { evaluationPeriods: 1, treatMissingData: TreatMissingData.IGNORE };
     this.alarm = new Alarm(this, 'Alarm', {
       alarmDescription: `Inputs or outputs of ${endpointName} are no longer those of the baseline`,
       metric: this.metric,
       threshold: 1,
       comparisonOperator: ComparisonOperator.GREATER_THAN_OR_EQUAL_TO_THRESHOLD,
-      evaluationPeriods: 1,
-      // Until the next look it stays what it is.
-      treatMissingData: TreatMissingData.IGNORE,
+      ...evaluation,
     });
-    if (props.alarmTopic) this.alarm.addAlarmAction(new SnsAction(props.alarmTopic));
+    this.capturesAlarm = new Alarm(this, 'NoCaptures', {
+      alarmDescription: `No request of ${endpointName} was captured: nobody asks, or capture has stopped`,
+      metric: metric('Captures'),
+      threshold: 1,
+      comparisonOperator: ComparisonOperator.LESS_THAN_THRESHOLD,
+      ...evaluation,
+    });
+    this.failureAlarm = new Alarm(this, 'Failed', {
+      alarmDescription: `Captures of ${endpointName} could not be compared with the baseline`,
+      metric: looks.metricErrors({ period }),
+      threshold: 1,
+      comparisonOperator: ComparisonOperator.GREATER_THAN_OR_EQUAL_TO_THRESHOLD,
+      ...evaluation,
+    });
+    if (!props.alarmTopic) return;
+    const action = new SnsAction(props.alarmTopic);
+    for (const alarm of [this.alarm, this.capturesAlarm, this.failureAlarm]) {
+      alarm.addAlarmAction(action);
+    }
   }
 
   private addFunction(
     { endpoint, bucket, prefix = 'data-capture/', baseline }: DriftMonitorProps,
     schedule: string,
     settings: Readonly<Record<string, string>>,
-  ): void {
+  ): IFunction {
     const captures = `${prefix}${endpoint.endpointName}/`;
     const reports = `drift/${endpoint.endpointName}/`;
     const file = new Asset(this, 'Baseline', { path: baseline });
@@ -133,6 +164,7 @@ export class DriftMonitor extends Construct {
       schedule: Schedule.expression(schedule),
       targets: [new LambdaFunction(handler)],
     });
+    return handler;
   }
 }
 

@@ -79,7 +79,11 @@ export class EndpointMonitoring extends Construct {
         variant.name,
         endpoint.variantMetrics(variant.name),
         thresholds,
-        { hasInstances: !variant.props.serverless, isAsync: endpoint.isAsync },
+        {
+          hasInstances: !variant.props.serverless,
+          isAsync: endpoint.isAsync,
+          capturesData: endpoint.capturesData,
+        },
       ),
     );
     if (endpoint.isAsync) alarms.push(queueAlarm(this, endpoint.queueMetrics(), thresholds));

@@ -105,6 +105,8 @@ export class RealtimeEndpoint extends EndpointBase {
   readonly enabled: boolean;
   /** Whether the configuration asks SageMaker for the metrics of the container's `/metrics`. */
   readonly detailedMetrics: boolean;
+  /** Whether requests or answers are captured. */
+  readonly capturesData: boolean;
   /** Alarms that roll an update back. */
   readonly rollbackAlarms: readonly IAlarm[];
   protected readonly invokeActions: readonly string[];
@@ -126,6 +128,7 @@ export class RealtimeEndpoint extends EndpointBase {
     this.endpointArn = endpointArnOf(Stack.of(this), this.endpointName);
     this.enabled = props.enabled ?? true;
     this.isAsync = props.asyncInference !== undefined;
+    this.capturesData = props.dataCapture !== undefined;
     this.detailedMetrics = props.metricsConfig?.detailed === true;
     this.invokeActions = this.isAsync ? INVOKE_ASYNC : INVOKE;
     this.traffic = props.deployment?.traffic ?? { type: 'all-at-once' };

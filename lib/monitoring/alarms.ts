@@ -45,8 +45,9 @@ export interface AlarmThresholds {
    */
   readonly memoryPercent?: number;
   /**
-   * Disk, percent: a full disk stops logs, and models from loading.
-   * @default 85
+   * Disk, percent: a full disk stops logs, and models from loading, and a nearly full one data capture.
+   * @default - 85, and 75 with data capture
+   * @see https://docs.aws.amazon.com/sagemaker/latest/dg/model-monitor-data-capture-endpoint.html
    */
   readonly diskPercent?: number;
 }
@@ -152,7 +153,11 @@ export function queueAlarm(scope: Construct, queue: QueueMetrics, thresholds: Al
   });
 }
 
-function resourceAlarms(metrics: VariantMetrics, thresholds: AlarmThresholds): AlarmSpec[] {
+function resourceAlarms(
+  metrics: VariantMetrics,
+  thresholds: AlarmThresholds,
+  capturesData: boolean,
+): AlarmSpec[] {
   return [
     {
       id: 'Memory',
@@ -165,7 +170,7 @@ function resourceAlarms(metrics: VariantMetrics, thresholds: AlarmThresholds): A
       id: 'Disk',
       description: 'runs out of disk',
       metric: metrics.metricDiskUtilization(),
-      threshold: thresholds.diskPercent ?? 85,
+      threshold: thresholds.diskPercent ?? (capturesData ? 75 : 85),
       periods: 5,
     },
   ];
@@ -177,13 +182,17 @@ export function variantAlarms(
   name: string,
   metrics: VariantMetrics,
   thresholds: AlarmThresholds,
-  kind: { readonly hasInstances: boolean; readonly isAsync: boolean },
+  kind: {
+    readonly hasInstances: boolean;
+    readonly isAsync: boolean;
+    readonly capturesData: boolean;
+  },
 ): Alarm[] {
   const specs = [
     ...(kind.isAsync
       ? asyncRequestAlarms(metrics, thresholds)
       : requestAlarms(metrics, thresholds)),
-    ...(kind.hasInstances ? resourceAlarms(metrics, thresholds) : []),
+    ...(kind.hasInstances ? resourceAlarms(metrics, thresholds, kind.capturesData) : []),
   ];
   return addAlarms(scope, `Variant ${name}`, specs);
 }

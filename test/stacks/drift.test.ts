@@ -63,6 +63,22 @@ test('a look at captures every day, with an alarm that mails', () => {
     TreatMissingData: 'ignore',
     AlarmActions: [Match.anyValue()],
   });
+  // Silence is no health: nothing captured, a look that failed, and a disk on which capture stops.
+  template.hasResourceProperties('AWS::CloudWatch::Alarm', {
+    MetricName: 'Captures',
+    ComparisonOperator: 'LessThanThreshold',
+    Threshold: 1,
+    AlarmActions: [Match.anyValue()],
+  });
+  template.hasResourceProperties('AWS::CloudWatch::Alarm', {
+    Namespace: 'AWS/Lambda',
+    MetricName: 'Errors',
+    AlarmActions: [Match.anyValue()],
+  });
+  template.hasResourceProperties('AWS::CloudWatch::Alarm', {
+    MetricName: 'DiskUtilization',
+    Threshold: 75,
+  });
   template.hasResourceProperties('AWS::Lambda::Function', {
     Environment: {
       Variables: Match.objectLike({
@@ -143,9 +159,14 @@ describe('the function', () => {
   }
 
   test('tells CloudWatch what drifted, and keeps a report', async () => {
-    expect(await looked()).toMatchObject({ DriftedFeatures: 0, Captures: 0 });
+    expect(await looked()).toMatchObject({ Captures: 0, gone: ['input.value'] });
     await putCaptures('e/v', 1, [...lines(20), 'broken']);
     expect(await looked()).toMatchObject({ DriftedFeatures: 0, Captures: 200 });
+    // Requests whose inputs have other names: the known one no longer comes.
+    process.env.CAPTURES_PREFIX = 'data-capture/renamed/';
+    await putCaptures('renamed/v', 1, [line(20).replaceAll('instances', 'unread')]);
+    expect(await looked()).toMatchObject({ DriftedFeatures: 1, Captures: 1, drifted: [] });
+    process.env.CAPTURES_PREFIX = 'data-capture/e/';
     await putCaptures('e/v', 0, lines(90));
     await putCaptures('other/v', 0, lines(500));
     const told = await looked();
@@ -165,7 +186,7 @@ describe('the function', () => {
     const { Contents = [] } = await s3.send(
       new ListObjectsV2Command({ Bucket: 'data', Prefix: 'drift/e/' }),
     );
-    expect(Contents).toHaveLength(3);
+    expect(Contents).toHaveLength(4);
     const Key = Contents.at(-1)?.Key ?? '';
     const { Body } = await s3.send(new GetObjectCommand({ Bucket: 'data', Key }));
     expect(JSON.parse((await Body?.transformToString()) ?? '')).toMatchObject({

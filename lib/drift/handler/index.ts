@@ -104,7 +104,8 @@ function captureOf(line: string) {
 function metricsLine(settings: Settings, drift: Drift, coverage: Coverage, now: number): string {
   const largest = drift.features[0]?.index;
   const metrics = {
-    DriftedFeatures: drift.drifted,
+    // Of no captures nothing is known; an alarm of its own tells of that.
+    ...(drift.records > 0 && { DriftedFeatures: drift.drifted + drift.gone.length }),
     Captures: drift.records,
     ...(largest !== undefined && { LargestStabilityIndex: largest }),
   };
@@ -123,5 +124,6 @@ function metricsLine(settings: Settings, drift: Drift, coverage: Coverage, now: 
     ...metrics,
     coverage,
     drifted: drift.features.filter((one) => one.drifted).map(({ feature }) => feature),
+    gone: drift.gone,
   });
 }
