@@ -19,7 +19,11 @@ export function checkUpdate(where: Where, { percent, wait, ...rest }: ComponentU
   checkInteger(where, 'update.serverErrorsPerMinute', rest.serverErrorsPerMinute, 1, most);
 }
 
-/** The alarm that undoes an update of a component. @param componentName SageMaker's name */
+/**
+ * The alarm that undoes an update of a component. It counts old copies too: their metrics have no dimension of their own.
+ * @see https://docs.aws.amazon.com/AWSCloudFormation/latest/TemplateReference/aws-properties-sagemaker-inferencecomponent-autorollbackconfiguration.html
+ * @param componentName SageMaker's name
+ */
 export function rollbackAlarm(
   scope: Construct,
   componentName: string,
