@@ -58,6 +58,17 @@ export class Redeployment extends Construct {
   }
 }
 
+/**
+ * An edit of an approved version's metadata sends its status too, and must not bring an old version back. The event of a
+ * new version names no changed fields.
+ * @see https://docs.aws.amazon.com/sagemaker/latest/dg/automating-sagemaker-with-eventbridge.html#eventbridge-model-package
+ * @see https://docs.aws.amazon.com/eventbridge/latest/userguide/eb-create-pattern-operators.html
+ */
+const STATUS_CHANGED = [
+  { UpdatedModelPackageFields: ['ModelApprovalStatus'] },
+  { UpdatedModelPackageFields: [{ exists: false }] },
+];
+
 interface Cause {
   readonly description: string;
   readonly eventPattern: EventPattern;
@@ -72,7 +83,11 @@ function causeOf(scope: Construct, { approvedIn, pointer }: RedeploymentProps): 
       eventPattern: {
         source: ['aws.sagemaker'],
         detailType: ['SageMaker Model Package State Change'],
-        detail: { ModelPackageGroupName: [approvedIn], ModelApprovalStatus: ['Approved'] },
+        detail: {
+          ModelPackageGroupName: [approvedIn],
+          ModelApprovalStatus: ['Approved'],
+          $or: STATUS_CHANGED,
+        },
       },
       variable: REDEPLOY_VARIABLES.package,
       value: EventField.fromPath('$.detail.ModelPackageArn'),

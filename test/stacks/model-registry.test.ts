@@ -176,7 +176,15 @@ describe('a deployment starts', () => {
     expect(pattern).toEqual({
       source: ['aws.sagemaker'],
       'detail-type': ['SageMaker Model Package State Change'],
-      detail: { ModelPackageGroupName: ['digits'], ModelApprovalStatus: ['Approved'] },
+      detail: {
+        ModelPackageGroupName: ['digits'],
+        ModelApprovalStatus: ['Approved'],
+        // Not for an edit of other fields of an approved version.
+        $or: [
+          { UpdatedModelPackageFields: ['ModelApprovalStatus'] },
+          { UpdatedModelPackageFields: [{ exists: false }] },
+        ],
+      },
     });
     const { InputPathsMap, InputTemplate } = target.InputTransformer;
     const [name, path] = Object.entries(InputPathsMap)[0] as [string, string];
