@@ -31,7 +31,9 @@ async function whyRead({ kind, data }: Case): Promise<string | undefined> {
     await decodeImage(bytesOf(data));
     return `${kind}: read`;
   } catch (error) {
-    return /Save it as/.test((error as Error).message) ? undefined : `${kind}: ${error}`;
+    return /Save it as|Convert it to/.test((error as Error).message)
+      ? undefined
+      : `${kind}: ${error}`;
   }
 }
 

@@ -7,7 +7,7 @@ import { ownProgram, type Project, TARBALLS } from './project.ts';
 /** Bytes of each tarball, at most, by the start of its name. */
 const TARBALL_BYTES: Readonly<Record<string, number>> = {
   'sagemaker-tfs-cdk-': 780_000,
-  'sagemaker-tfs-': 6_800_000,
+  'sagemaker-tfs-': 7_200_000,
 };
 
 /** Bytes of `sagemaker-tfs` itself when installed, and packages that come with it and the constructs. */
