@@ -1,5 +1,11 @@
 /** Chromium for tests, where this machine has it. */
-import { type Browser, type BrowserContext, chromium, type Page } from 'playwright-core';
+import {
+  type Browser,
+  type BrowserContext,
+  chromium,
+  type Page,
+  type Route,
+} from 'playwright-core';
 
 /** Starts it. */
 export function launch(executablePath: string): Promise<Browser> {
@@ -24,6 +30,22 @@ export interface View {
 export interface Observed {
   readonly problems: string[];
   readonly elsewhere: string[];
+}
+
+/**
+ * Handles the next request for a prediction otherwise. The handler stays, so that nothing changes for requests under way:
+ * one that ends with its first request may leave another request with two handlers.
+ */
+export async function onFirstRequest(
+  page: Page,
+  handle: (route: Route) => Promise<void>,
+): Promise<void> {
+  let isFirst = true;
+  await page.route('**/invocations', (route) => {
+    if (!isFirst) return route.fallback();
+    isFirst = false;
+    return handle(route);
+  });
 }
 
 /** Drags files from outside over the page and drops them: the browser's own events, as from a person's hand. */

@@ -24,6 +24,7 @@ import {
   dropFiles,
   launch,
   type Observed,
+  onFirstRequest,
   openContext,
   pastePicture,
   type View,
@@ -172,9 +173,7 @@ suite(name, () => {
       const held = new Promise<void>((resolve) => {
         release = resolve;
       });
-      await page.route('**/invocations', (route) => held.then(() => route.continue()), {
-        times: 1,
-      });
+      await onFirstRequest(page, (route) => held.then(() => route.fallback()));
       const late = page.waitForRequest('**/invocations');
       await page.getByRole('button', { name: 'sample 00100-6.png' }).click();
       await late;
@@ -299,9 +298,7 @@ suite(name, () => {
       await expect(answer(page).getByText('float32 [1,4,3]').count()).resolves.toBe(1);
       // In the history a long name is cut, and a long code goes below it.
       const json = { error: 'too many pixels', code: 'REQUEST_TOO_LARGE' };
-      await page.route('**/invocations', (route) => route.fulfill({ status: 413, json }), {
-        times: 1,
-      });
+      await onFirstRequest(page, (route) => route.fulfill({ status: 413, json }));
       await page.getByLabel('File to send').setInputFiles(long);
       const row = page.getByRole('button', { name: /REQUEST_TOO_LARGE/ });
       await row.waitFor();

@@ -206,7 +206,9 @@ test.each([80, 40])('what is shown fits %i columns, and nothing is cut', (width)
   };
   const [before, after] = [[of(1, 2_000)], [of(2, 90_000)]];
   const other = { what: 'machine', before: 'a'.repeat(100), after: 'b' };
-  const style = styleOf({ isTTY: false, columns: width } as NodeJS.WriteStream);
+  const style = styleOf({ isTTY: true, columns: width } as NodeJS.WriteStream, {
+    NO_COLOR: '1',
+  });
   const lines = comparisonLines(compareRuns(before, after), [other], 1, style);
   expect(Math.max(...lines.map((line) => line.length))).toBeLessThanOrEqual(width);
   const text = lines.join(' ').replace(/\s+/g, ' ');
