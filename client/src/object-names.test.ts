@@ -115,7 +115,7 @@ describe.each(['grpc', 'rest', 'in-process'] as const)('over %s', (transport) =>
       ask('application/json', '{"inputs": [3]}', 'application/json', attributes);
     await expect(call({ signature: 'valueOf' })).rejects.toThrow('no signature "valueOf"');
     await expect(call({ signature: 'toString', outputs: ['constructor'] })).rejects.toThrow(
-      'no output "constructor"',
+      "no output 'constructor'",
     );
     await expect(call({ modelName: 'valueOf' })).rejects.toThrow('valueOf');
   });
