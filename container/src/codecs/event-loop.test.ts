@@ -96,7 +96,7 @@ test.each([
   ['plain', `1.${'0'.repeat(200)}\n`],
   ['quoted', `"1.${'0'.repeat(200)}"\n`],
 ])('%s CSV of several requests is read in one slice a turn', async (_, line) => {
-  const body = Buffer.alloc(600_000, line);
+  const body = Buffer.from(line.repeat(3_000));
   const { turns: alone } = await decoding(csvRequest, body, scalar);
   const { turns } = await countTurns(() =>
     Promise.all([1, 2, 3, 4].map(() => csvRequest.decode(body, decodeContext(scalar, '')))),
