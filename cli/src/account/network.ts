@@ -110,13 +110,14 @@ async function waysOut(
   if (closed.length === 0)
     return [{ what: vpc, ok: true, detail: 'its subnets have a route to the internet' }];
   const region = String(await client.config.region());
+  const ids = closed.map(({ SubnetId }) => SubnetId).join(', ');
+  const tablesOfClosed = closed.map((subnet) => tableOf(tables, subnet));
   return SERVICES.map(([service, kind]) => {
     const name = `com.amazonaws.${region}.${service}`;
     const problem = problemOf(
       endpoints.filter(({ ServiceName }) => ServiceName === name),
-      closed.map((subnet) => tableOf(tables, subnet)),
+      tablesOfClosed,
     );
-    const ids = closed.map(({ SubnetId }) => SubnetId).join(', ');
     return problem === undefined
       ? { what: `${vpc} ${service}`, ok: true, detail: name }
       : {

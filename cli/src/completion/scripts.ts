@@ -1,4 +1,5 @@
 /** Completion scripts for bash, zsh and fish. They hold the whole table: completing starts no program. */
+import { quotedWord } from '@sagemaker-tfs/model-packaging/shell-word';
 import type { TableOption, TableRow } from './command-table.ts';
 
 /** Shells that can be completed in. */
@@ -9,14 +10,11 @@ export const SCRIPTS: Readonly<
   Record<(typeof SHELLS)[number], (table: readonly TableRow[]) => string>
 > = { bash, zsh, fish };
 
-/** Text in single quotes, for a shell that has no escapes in them. */
-const quoted = (text: string) => `'${text.replaceAll("'", "'\\''")}'`;
-
 /** Paths of verbs, as the patterns of `case`. */
 const pathPatterns = (table: readonly TableRow[]) =>
   table
     .filter(({ path }) => path !== '')
-    .map(({ path }) => quoted(path))
+    .map(({ path }) => quotedWord(path))
     .join('|');
 
 /** A `case` branch for each option that takes a value: `bodyOf` what to do at its value. */
@@ -28,7 +26,7 @@ function valueBranches(
     options
       .filter(({ takesValue }) => takesValue)
       .map((option) => ({
-        names: namesOf(option).map((name) => quoted(`${path}:${name}`)),
+        names: namesOf(option).map((name) => quotedWord(`${path}:${name}`)),
         option,
       })),
   );
@@ -52,7 +50,7 @@ function bash(table: readonly TableRow[]): string {
   const rows = table.map(({ path, verbs, options, choices }) => {
     const names = options.flatMap(namesOf).join(' ');
     const others = [...verbs.map(({ name }) => name), ...choices].join(' ');
-    return `    ${quoted(path)}) options=${quoted(names)}; others=${quoted(others)} ;;`;
+    return `    ${quotedWord(path)}) options=${quotedWord(names)}; others=${quotedWord(others)} ;;`;
   });
   return `# bash completion for sagemaker-tfs; load it with: source <(sagemaker-tfs completion bash)
 _sagemaker_tfs() {
@@ -64,7 +62,7 @@ _sagemaker_tfs() {
   fi
 ${pathLoop(table, 1, 'COMP_CWORD', 'COMP_WORDS')}
   case "$path:$previous" in
-${valueBranches(table, (choices) => (choices.length > 0 ? `mapfile -t COMPREPLY < <(compgen -W ${quoted(choices.join(' '))} -- "$current")` : 'true'))}
+${valueBranches(table, (choices) => (choices.length > 0 ? `mapfile -t COMPREPLY < <(compgen -W ${quotedWord(choices.join(' '))} -- "$current")` : 'true'))}
   esac
   case "$path" in
 ${rows.join('\n')}
@@ -79,16 +77,16 @@ complete -o bashdefault -o default -F _sagemaker_tfs sagemaker-tfs
 
 function zsh(table: readonly TableRow[]): string {
   const described = (name: string, description: string) =>
-    quoted(`${name.replaceAll(':', '\\:')}:${description}`);
+    quotedWord(`${name.replaceAll(':', '\\:')}:${description}`);
   const rows = table.map(({ path, verbs, options, choices }) => {
     const names = options.flatMap((option) =>
       namesOf(option).map((name) => described(name, option.description)),
     );
     const others = [
       ...verbs.map(({ name, description }) => described(name, description)),
-      ...choices.map(quoted),
+      ...choices.map(quotedWord),
     ];
-    return `    ${quoted(path)}) options=(${names.join(' ')}); others=(${others.join(' ')}) ;;`;
+    return `    ${quotedWord(path)}) options=(${names.join(' ')}); others=(${others.join(' ')}) ;;`;
   });
   return `#compdef sagemaker-tfs
 # zsh completion for sagemaker-tfs; load it with: source <(sagemaker-tfs completion zsh)
@@ -98,7 +96,7 @@ _sagemaker_tfs() {
   local -a options others
 ${pathLoop(table, 2, 'CURRENT', 'words').replaceAll('path', 'verbs')}
   case "$verbs:$previous" in
-${valueBranches(table, (choices) => (choices.length > 0 ? `others=(${choices.map(quoted).join(' ')}); _describe value others` : '_files'))}
+${valueBranches(table, (choices) => (choices.length > 0 ? `others=(${choices.map(quotedWord).join(' ')}); _describe value others` : '_files'))}
   esac
   case "$verbs" in
 ${rows.join('\n')}

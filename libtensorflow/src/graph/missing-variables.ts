@@ -4,11 +4,10 @@
  */
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
-import { setImmediate as nextTurn } from 'node:timers/promises';
-import { allSteps, pauseAfter, type Steps, stepsInTurns } from '@sagemaker-tfs/tensors/steps';
-import { checkParts } from './check-parts.ts';
+import { pauseAfter, type Steps } from '@sagemaker-tfs/tensors/steps';
+import { withSavedModel, withSavedModelInTurns } from './saved-model-file.ts';
 import { nested, servedMetaGraph } from './served-meta-graph.ts';
-import { LENGTH_DELIMITED, WireFile } from './wire-file.ts';
+import { LENGTH_DELIMITED, type WireFile } from './wire-file.ts';
 
 /** Operations that are variables; TF2 models have them in the graph, too, for those who load them as TF1. */
 const VARIABLE = /^(VarHandleOp|Variable|VariableV2)$/;
@@ -23,25 +22,13 @@ const NODES_A_TURN = 256;
  */
 export function missingVariables(directory: string): string | undefined {
   const index = indexMissingIn(directory);
-  if (index === undefined) return undefined;
-  const file = openGraph(directory);
-  try {
-    return allSteps(restoresVariables(file)) ? index : undefined;
-  } finally {
-    file.close();
-  }
+  return index && withSavedModel(directory, restoresVariables) ? index : undefined;
 }
 
 /** As {@link missingVariables}, with the turns of others in between. */
 export async function missingVariablesInTurns(directory: string): Promise<string | undefined> {
   const index = indexMissingIn(directory);
-  if (index === undefined) return undefined;
-  const file = openGraph(directory);
-  try {
-    return (await stepsInTurns(restoresVariables(file), () => nextTurn())) ? index : undefined;
-  } finally {
-    file.close();
-  }
+  return index && (await withSavedModelInTurns(directory, restoresVariables)) ? index : undefined;
 }
 
 function indexMissingIn(directory: string): string | undefined {
@@ -49,13 +36,8 @@ function indexMissingIn(directory: string): string | undefined {
   return existsSync(index) ? undefined : index;
 }
 
-function openGraph(directory: string): WireFile {
-  return new WireFile(join(directory, 'saved_model.pb'));
-}
-
 /** MetaGraphDef: graph_def = 2, saver_def = 3; SaverDef: restore_op_name = 3; GraphDef: node = 1; NodeDef: op = 2. */
 function* restoresVariables(file: WireFile): Steps<boolean> {
-  yield* checkParts(file);
   const served = servedMetaGraph(file);
   if (!served) return false;
   const restores = nested(file, served, 3).flatMap((saver) => nested(file, saver, 3));

@@ -2,12 +2,10 @@
  * Signatures whose run changes the model (training steps, counters, batch normalization in training mode), those
  * that XLA must compile, and those whose cost depends on values.
  */
-import { join } from 'node:path';
-import { setImmediate as nextTurn } from 'node:timers/promises';
-import { allSteps, pauseAfter, type Steps, stepsInTurns } from '@sagemaker-tfs/tensors/steps';
-import { checkParts } from './check-parts.ts';
+import { pauseAfter, type Steps } from '@sagemaker-tfs/tensors/steps';
+import { withSavedModel, withSavedModelInTurns } from './saved-model-file.ts';
 import { nested, servedMetaGraph } from './served-meta-graph.ts';
-import { LENGTH_DELIMITED, type Span, WireFile } from './wire-file.ts';
+import { LENGTH_DELIMITED, type Span, type WireFile } from './wire-file.ts';
 
 /** A signature by the names of its output tensors, as an inspected one has them. */
 export interface SignatureOutputs {
@@ -103,12 +101,7 @@ const NODES_A_TURN = 256;
  * @throws DamagedFile, or the file system's error
  */
 export function writingSignatures(directory: string, signatures: Signatures): ReadonlySet<string> {
-  const file = openGraph(directory);
-  try {
-    return allSteps(signaturesThat('writes', file, signatures));
-  } finally {
-    file.close();
-  }
+  return withSavedModel(directory, (file) => signaturesThat('writes', file, signatures));
 }
 
 /** As {@link writingSignatures}, with the turns of others in between. */
@@ -119,17 +112,12 @@ export function writingSignaturesInTurns(
   return inTurns('writes', directory, signatures);
 }
 
-async function inTurns(
+function inTurns(
   trait: keyof Traits,
   directory: string,
   signatures: Signatures,
 ): Promise<ReadonlySet<string>> {
-  const file = openGraph(directory);
-  try {
-    return await stepsInTurns(signaturesThat(trait, file, signatures), () => nextTurn());
-  } finally {
-    file.close();
-  }
+  return withSavedModelInTurns(directory, (file) => signaturesThat(trait, file, signatures));
 }
 
 /**
@@ -154,16 +142,7 @@ export function compilingSignatures(
   directory: string,
   signatures: Signatures,
 ): ReadonlySet<string> {
-  const file = openGraph(directory);
-  try {
-    return allSteps(signaturesThat('compiles', file, signatures));
-  } finally {
-    file.close();
-  }
-}
-
-function openGraph(directory: string): WireFile {
-  return new WireFile(join(directory, 'saved_model.pb'));
+  return withSavedModel(directory, (file) => signaturesThat('compiles', file, signatures));
 }
 
 function* signaturesThat(
@@ -223,7 +202,6 @@ function* functionsReach(
 
 /** MetaGraphDef: graph_def = 2; GraphDef: node = 1, library = 2; function = 1. */
 function* readGraph(file: WireFile): Steps<Graph> {
-  yield* checkParts(file);
   const served = servedMetaGraph(file);
   const [graph] = served ? nested(file, served, 2) : [];
   if (!graph) return { nodes: new Map(), functions: new Map() };
