@@ -182,11 +182,14 @@ test('a model that loads again for long after a restart is served on, whatever i
     call('POST', '/models', { model_name: name, url: join(directory, name, 'model') });
   const askSlow = (inputs: number) => call('POST', '/models/slow/invoke', { inputs });
   for (const name of ['half', 'slow']) expect((await load(name)).status).toBe(200);
-  await askSlow(1);
-  const began = performance.now();
-  await askSlow(20_000);
-  // Longer than other models wait for it (restore.ts), on any machine.
-  const count = Math.ceil((20_000 * 7000) / (performance.now() - began));
+  let fastest = Number.POSITIVE_INFINITY;
+  for (let turn = 0; turn < 3; turn += 1) {
+    const began = performance.now();
+    await askSlow(200_000);
+    fastest = Math.min(fastest, performance.now() - began);
+  }
+  // Twice as long as other models wait for it (restore.ts), on any machine.
+  const count = Math.ceil((200_000 * 10_000) / fastest);
   const extra = join(directory, 'slow', 'model', '1', 'assets.extra');
   await mkdir(extra);
   await writeFile(join(extra, 'tf_serving_warmup_requests'), longWarmUp(count));
