@@ -158,7 +158,7 @@ describe('wrong usage: status 2 and advice on stderr', () => {
     ['--help of no verb', ['bake', '--help'], "there is no verb 'bake'"],
     ['--help of no verb below a verb', ['batch', 'bake', '-h'], "there is no verb 'bake'"],
     ['help for no verb, asked of a verb', ['batch', 'help', 'bake'], "there is no verb 'bake'"],
-    ['a body of unknown type', ['invoke', 'body.bin'], '--content-type'],
+    ['a body of unknown type', ['invoke', 'body.bin'], 'Known are jpg, jpeg, png,'],
     ['standard input of unknown type', ['invoke', '-'], '--content-type'],
     ['help for what may be a verb', ['help', 'serv'], '(Did you mean serve?)'],
     ['completion for another shell', ['completion', 'tcsh'], 'Name one of: bash, zsh, fish'],
@@ -234,11 +234,13 @@ test('batch local takes the type of its inputs from their names, or asks', async
   const two = await run(...job);
   expect(two.status).toBe(2);
   expect(two.stderr).toContain('a.csv is text/csv and b.json is application/json');
-  writeFileSync(join(mixed, 'b.bin'), '1');
+  for (const name of ['b.bin', 'c.svg']) writeFileSync(join(mixed, name), '1');
   rmSync(join(mixed, 'b.json'));
   const unknown = await run(...job);
   expect(unknown.status).toBe(2);
-  expect(unknown.stderr).toContain('unknown ending: b.bin. Take it out of the inputs');
+  expect(unknown.stderr).toMatch(
+    /unknown ending: (b\.bin, c\.svg|c\.svg, b\.bin)\. Take them out of the inputs/,
+  );
 });
 
 test('invoke says what a folder and a model are, which are no requests', async () => {
@@ -290,6 +292,11 @@ test.each([
   ['verify notmodel/a.txt', 'a.txt is a file of unknown kind. Give a model.tar.gz.'],
   ['batch local empty --out o --model MODEL', ': empty holds no files. Name a folder with inputs'],
   ['batch local no --out o --model MODEL', 'the input folder no does not exist. Check the name.'],
+  ['package MODEL --out x --handler no.ts', 'no.ts does not exist. Check the name.'],
+  [
+    'package MODEL --out x --postprocess {"topK":{"k":1,"labels":"no.txt"}}',
+    'no.txt does not exist.',
+  ],
   ['invoke no.json', 'no.json does not exist. Check the name.'],
   ['bench --compare no other', 'no does not exist. Check the name.'],
 ])('%s: status 2, and what is wrong in words', async (line, advice) => {

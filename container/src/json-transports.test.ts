@@ -233,6 +233,23 @@ async function askAlike(name: string, body: string, more = '') {
 }
 
 test.each(['grpc', 'rest', 'in-process'])(
+  '%s: a model that refuses inputs with different numbers of rows says which has how many',
+  async (transport) => {
+    const model = models.find(({ name }) => name === 'multi_signature') as FixtureModel;
+    const { status, text } = await ask(
+      transport,
+      model,
+      '{"inputs": {"a": [1, 2, 3], "b": [1, 2]}}',
+    );
+    const { error } = JSON.parse(text);
+    expect([status, error]).toEqual([
+      400,
+      expect.stringContaining("The inputs differ in rows: 'a' has 3, 'b' has 2."),
+    ]);
+  },
+);
+
+test.each(['grpc', 'rest', 'in-process'])(
   '%s refuses an output that it cannot carry, rather than to leave it out',
   async (transport) => {
     const model = complex[0] as FixtureModel;

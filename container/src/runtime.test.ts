@@ -205,6 +205,12 @@ describe('a start that cannot work ends with 1 and says why', () => {
       {},
       /exports predict. It must export handler/,
     ],
+    [
+      'a handler with a misspelled export',
+      withHandler('export default { inputHandlr() {} }'),
+      {},
+      /exports 'inputHandlr'\. Did you mean 'inputHandler'\? It must export handler/,
+    ],
     ['a value that makes no sense', {}, { SAGEMAKER_TFS_INSTANCE_COUNT: 'many' }, /whole number/],
     [
       'a default model that is not there',

@@ -89,6 +89,11 @@ export function fileChanged(path: string): PackagingError {
   );
 }
 
+/** A file that the caller named and that is not there. */
+export function doesNotExist(name: string): PackagingError {
+  return new PackagingError('SOURCE_NOT_FOUND', `${name} does not exist. Check the name.`);
+}
+
 /** A file that cannot be read: one that the caller named, or one that a model needs. */
 export function unreadable(
   path: string,

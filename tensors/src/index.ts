@@ -15,7 +15,7 @@ export {
   readLengthPrefixed,
   streamLengthPrefixed,
 } from './length-prefixed.ts';
-export { mediaTypeOf } from './media-types.ts';
+export { MEDIA_TYPE_ENDINGS, mediaTypeOf } from './media-types.ts';
 export { isNear, type Nearness } from './nearness.ts';
 export { indexed, type PlaceName, tensorFromNested } from './nested.ts';
 export {

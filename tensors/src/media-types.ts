@@ -25,6 +25,9 @@ const BY_ENDING = new Map<string, string>(
   }),
 );
 
+/** The endings of file names that tell a media type. */
+export const MEDIA_TYPE_ENDINGS: readonly string[] = [...BY_ENDING.keys()];
+
 /** The media type that the runtime expects for a file of this name; undefined if its ending is unknown. */
 export function mediaTypeOf(fileName: string): string | undefined {
   const ending = /\.([^./\\]+)$/.exec(fileName)?.[1];

@@ -32,14 +32,12 @@ interface JobRun {
 const LISTED = { reasons: 50, keys: 200 };
 
 export async function jobReport(job: JobRun): Promise<string> {
-  const { result, folder, out, contentType, rate, run, words } = job;
+  const { result, folder, out, contentType, run, words } = job;
   return reportPage({
     title: `Batch of ${folder}`,
     result: resultOf(result),
     sections: [
-      rate.length > 1
-        ? { heading: 'How fast it went', body: figure(rateChart({ of: 'inputs', points: rate })) }
-        : undefined,
+      result.done > 0 ? rateSection(job) : undefined,
       outcomeSection(result, words),
       result.done > 0 ? await costSection(job) : undefined,
     ],
@@ -52,6 +50,15 @@ export async function jobReport(job: JobRun): Promise<string> {
     },
     next: { heading: 'What next', commands: nextCommands(job) },
   });
+}
+
+function rateSection({ rate, result }: JobRun): Section {
+  const heading = 'How fast it went';
+  if (rate.length > 1) return { heading, body: figure(rateChart({ of: 'inputs', points: rate })) };
+  return {
+    heading,
+    body: html`<p>The run took ${result.seconds.toFixed(1)} s, too short for a chart of its rate.</p>`,
+  };
 }
 
 function resultOf({ inputs, missing, done, skipped, failed, seconds }: JobResult): Html {

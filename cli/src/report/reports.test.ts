@@ -145,6 +145,14 @@ test('a second run of a batch says what was there before, and prices nothing', a
   expect(page).not.toMatch(/NaN|Infinity|undefined|\[object/);
 });
 
+test('a run that is too short for a chart of its rate says so', async () => {
+  await mkdir(join(work, 'short'));
+  await writeFile(join(work, 'short', '0.json'), '1');
+  const out = join(work, 'short-out');
+  const page = await reportOf(0, 'batch', 'local', join(work, 'short'), '--out', out);
+  expect(page).toMatch(/The run took \d+\.\d s, too short for a chart of its rate\./);
+});
+
 test('a report that cannot be written is refused before anything is measured', async () => {
   const before = stub.bodies.length;
   const measure = [join(work, 'in', '0.json'), '--url', stub.url];

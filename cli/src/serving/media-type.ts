@@ -1,6 +1,6 @@
 /** The media type of a file that the user names. */
 import { statSync } from 'node:fs';
-import { mediaTypeOf } from '@sagemaker-tfs/tensors';
+import { MEDIA_TYPE_ENDINGS, mediaTypeOf } from '@sagemaker-tfs/tensors';
 import { usageError } from '../errors.ts';
 
 /** What people name for a request, and what it is. */
@@ -19,5 +19,7 @@ export function requireMediaType(file: string): string {
     throw usageError(`${file} is a model, not a request. Name a file to send to it.`);
   }
   const what = file === '-' ? 'standard input has no ending' : `unknown ending: ${file}`;
-  throw usageError(`${what}. Name its type with --content-type, for example application/json.`);
+  throw usageError(
+    `${what}. Known are ${MEDIA_TYPE_ENDINGS.join(', ')}. Name the type of another file with --content-type, for example application/json.`,
+  );
 }

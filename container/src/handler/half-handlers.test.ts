@@ -20,7 +20,9 @@ export const outputHandler = (result, { signature, method }) => ({
   }])),
 });
 `;
-const INPUT_ONLY = 'export const inputHandler = (data) => Buffer.from(data).toString();';
+/** With a misspelled one. */
+const INPUT_ONLY =
+  'export const outputHandlr = () => 1; export const inputHandler = (data) => Buffer.from(data).toString();';
 
 /** 1 picture of 5x7, which only `any_size` takes. */
 const picture = Array.from({ length: 5 }, (_, y) =>
@@ -55,6 +57,15 @@ describe.each(['grpc', 'rest', 'in-process'])('over %s', (SAGEMAKER_TFS_BACKEND)
   test('signature_name is that of the body, also in the context', async () => {
     const answer = await ask(output, 'tfs-model-name=images', ANY_SIZE);
     expect(answer).toMatchObject({ status: 200, body: { signature: 'any_size' } });
+  });
+
+  test('a misspelled export is ignored, and the log says so', () => {
+    const warnings = input.log().filter(({ level }) => level === 'warn');
+    expect(warnings).toContainEqual(
+      expect.objectContaining({
+        msg: expect.stringContaining("exports 'outputHandlr'. Did you mean 'outputHandler'?"),
+      }),
+    );
   });
 
   test('inputHandler alone: the answer is the one without a handler', async () => {

@@ -4,6 +4,7 @@ import { readdir } from 'node:fs/promises';
 import { join, relative } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { requireRegularFile } from '@sagemaker-tfs/libtensorflow/regular-file';
+import { misspelledExport } from '@sagemaker-tfs/manifest/handler-exports';
 import type { Logger } from 'pino';
 import { StartError } from '../errors.ts';
 import { plainError } from '../thrown.ts';
@@ -46,7 +47,7 @@ export async function loadHandler(
     if (!path) throw new StartError('HANDLER_INVALID', `${file} ${advice}`);
     log.warn(`${file} is ignored. ${path} is the handler.`);
   }
-  return path ? importHandler(path, deadlineMs) : undefined;
+  return path ? importHandler(path, log, deadlineMs) : undefined;
 }
 
 /** Warns of files that are named like a handler and lie where no handler is looked for. */
@@ -57,18 +58,26 @@ export async function warnOfStrayHandlers(modelDir: string, log: Logger): Promis
   }
 }
 
-async function importHandler(path: string, deadlineMs: number): Promise<LoadedHandler> {
+async function importHandler(
+  path: string,
+  log: Logger,
+  deadlineMs: number,
+): Promise<LoadedHandler> {
   const { provideHandlerImport } = await import('./provide-import.ts');
   provideHandlerImport();
   const exported = await exportsOf(path, deadlineMs);
-  const { handler, inputHandler, outputHandler, streaming } = exported;
+  const { names, handler, inputHandler, outputHandler, streaming } = exported;
+  const misspelled = misspelledExport(names);
+  const hint = misspelled && `exports '${misspelled.name}'. Did you mean '${misspelled.meant}'?`;
   if (![handler, inputHandler, outputHandler].some((step) => typeof step === 'function')) {
-    const names = exported.names.join(', ') || 'nothing';
+    const found = hint ?? `exports ${names.join(', ') || 'nothing'}.`;
     throw new StartError(
       'HANDLER_INVALID',
-      `${path} exports ${names}. It must export handler(data, context), or inputHandler and outputHandler.`,
+      `${path} ${found} It must export handler(data, context), or inputHandler and outputHandler.`,
     );
   }
+  // Packaging refuses it. An archive that was deployed before it did must still start.
+  if (hint) log.warn(`${path} ${hint} It is ignored.`);
   return {
     path,
     streaming: streaming === true,
@@ -93,7 +102,8 @@ async function exportsOf(
       () => tooLate(deadlineMs),
     );
     // A CommonJS handler's exports are the default export.
-    return { ...module.default, ...module, names: Object.keys(module) };
+    const exported = { ...module.default, ...module };
+    return { ...exported, names: Object.keys(exported) };
   } catch (thrown) {
     const cause = plainError(thrown);
     throw new StartError('HANDLER_INVALID', `${path} could not be loaded: ${cause.message}`, {

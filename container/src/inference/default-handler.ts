@@ -16,6 +16,7 @@ import {
 import { checkFor } from './check-call.ts';
 import { classifyOrRegress } from './classify-or-regress.ts';
 import { type Decoded, decodeBody } from './decode-body.ts';
+import { withRowsHint } from './differing-rows.ts';
 import type { Inference } from './inference.ts';
 
 /** Decodes the body by its media type, predicts, and encodes for the Accept header. */
@@ -103,7 +104,7 @@ async function relay(
   if (checkFor(backend, { model, inputs }, signature, callLimits).isFlat) return undefined;
   const call = await backend.relay({ model, signature, inputs, form, signal });
   if (!call) return undefined;
-  const reply = await timed(call);
+  const reply = await timed(() => withRowsHint(call(), signature, inputs));
   return reply && { contentType: 'application/json', body: [reply.body] };
 }
 

@@ -12,6 +12,7 @@ import {
   checkMostRows,
   withoutLastOnes,
 } from './check-call.ts';
+import { withRowsHint } from './differing-rows.ts';
 import type { HeldResults } from './held-results.ts';
 import type { PredictOptions } from './predict-options.ts';
 
@@ -61,7 +62,10 @@ export async function predict(
   else checkMostRows(inputs, callLimits.maxRows);
   signal.throwIfAborted();
   ticket.hold(bytesOf(checked.inputs));
-  const run = () => backend.predict({ ...call, inputs: checked.inputs });
+  const run = () => {
+    const answer = backend.predict({ ...call, inputs: checked.inputs });
+    return called ? withRowsHint(answer, called, checked.inputs) : answer;
+  };
   // The version that the answer names is of the request's own model.
   const reply = await (call.model.name === model.name ? caller.timed(run) : stopwatch.predict(run));
   ticket.hold(bytesOf(reply.outputs));

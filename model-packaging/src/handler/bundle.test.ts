@@ -135,6 +135,18 @@ describe('what cannot be bundled is refused with the place and the reason', () =
     expect(error.message).toMatch(/exports only predict/);
   });
 
+  test.each([
+    ['inputHandlr', ['outputHandler', 'inputHandlr'], 'inputHandler'],
+    ['input_handler', ['input_handler'], 'inputHandler'],
+    ['OutputHandler', ['inputHandler', 'OutputHandler'], 'outputHandler'],
+    ['streeming', ['handler', 'streeming'], 'streaming'],
+    ['handle', ['handle'], 'handler'],
+  ])('a misspelled export: %s', async (name, exports, meant) => {
+    const error = await refused(exports.map((each) => `export const ${each} = () => 1;`).join(''));
+    expect(error).toEqual(withCode('HANDLER_NOT_BUNDLED'));
+    expect(error.message).toContain(`exports '${name}'. Did you mean '${meant}'?`);
+  });
+
   test('Python', async () => {
     const error = await refused('def handler(data, context): pass', 'inference.py');
     expect(error).toEqual(withCode('PYTHON_HANDLER'));
@@ -142,10 +154,20 @@ describe('what cannot be bundled is refused with the place and the reason', () =
   });
 
   test('a path that is not a file', async () => {
-    await expect(bundleHandler(scratch.path('gone.ts'))).rejects.toThrow(
-      withCode('SOURCE_NOT_FOUND'),
-    );
+    const gone = scratch.path('gone.ts');
+    await expect(bundleHandler(gone)).rejects.toMatchObject({
+      code: 'SOURCE_NOT_FOUND',
+      message: `the handler ${gone} does not exist. Check the name.`,
+    });
+    scratch.write('folder.ts/x', '');
+    await expect(bundleHandler(scratch.path('folder.ts'))).rejects.toThrow('is not a file');
   });
+});
+
+test('a handler may export helpers, also one whose name is near another export', async () => {
+  const source = 'export const handler = () => 1; export const handlers = 2, label = 3;';
+  const { exports } = await bundleHandler(scratch.write('inference.ts', source));
+  expect(exports.toSorted()).toEqual(['handler', 'handlers', 'label']);
 });
 
 test('a handler that was bundled before can be bundled again, and runs', async () => {

@@ -2,9 +2,10 @@
 import { statSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import { basename, dirname, extname, join, resolve } from 'node:path';
+import { misspelledExport } from '@sagemaker-tfs/manifest/handler-exports';
 import { HANDLER_MODULE } from '@sagemaker-tfs/manifest/handler-module';
 import { type BuildResult, build, type Message, type Metafile, type Plugin } from 'esbuild';
-import { PackagingError } from '../errors.ts';
+import { doesNotExist, PackagingError } from '../errors.ts';
 import { nativeModules } from './native-modules.ts';
 
 /** A handler as it goes into an archive. */
@@ -59,7 +60,9 @@ function checkedEntry(file: string): string {
   if (extname(entry) === '.py') {
     throw new PackagingError('PYTHON_HANDLER', pythonAdvice(file));
   }
-  if (!statSync(entry, { throwIfNoEntry: false })?.isFile()) {
+  const stat = statSync(entry, { throwIfNoEntry: false });
+  if (!stat) throw doesNotExist(`the handler ${file}`);
+  if (!stat.isFile()) {
     throw new PackagingError(
       'SOURCE_NOT_FOUND',
       `the handler ${file} is not a file. Give the path of a TypeScript module such as code/inference.ts.`,
@@ -145,6 +148,13 @@ function exportsOf(metafile: Metafile): string[] {
 /** As the runtime's loader reads a module; what a default export holds shows only when it runs. */
 function checkExports(file: string, exports: readonly string[]): void {
   const known = ['handler', 'inputHandler', 'outputHandler', 'default'];
+  const misspelled = misspelledExport(exports);
+  if (misspelled) {
+    throw new PackagingError(
+      'HANDLER_NOT_BUNDLED',
+      `the handler ${file} exports '${misspelled.name}'. Did you mean '${misspelled.meant}'?`,
+    );
+  }
   if (exports.some((name) => known.includes(name))) return;
   const found = exports.length === 0 ? 'exports nothing' : `exports only ${exports.join(', ')}`;
   throw new PackagingError(

@@ -18,7 +18,7 @@ import {
 } from '@sagemaker-tfs/manifest';
 import { checkLabelsSize, parseLabels } from '@sagemaker-tfs/manifest/labels';
 import type { Signature, SignatureMap } from '@sagemaker-tfs/tensors';
-import { PackagingError } from '../errors.ts';
+import { doesNotExist, PackagingError } from '../errors.ts';
 import type { SourceFile } from '../files/archive-files.ts';
 import { inOwnErrors } from '../files/own-errors.ts';
 import { defaultSignature } from '../source/wrap-image-input.ts';
@@ -86,7 +86,8 @@ function withLabelFiles(postprocess: Postprocess | undefined) {
   const moved = (labels: string): string => {
     const file = resolve(labels);
     const stat = statSync(file, { throwIfNoEntry: false });
-    if (!stat?.isFile()) {
+    if (!stat) throw doesNotExist(`the label file ${labels}`);
+    if (!stat.isFile()) {
       throw new PackagingError(
         'SOURCE_NOT_FOUND',
         `the label file ${labels} is not a file. Give a text of one label a line.`,

@@ -1,7 +1,7 @@
 /** One media type for all inputs of a job, as SageMaker's jobs have one. */
 import type { BatchStrategy, SplitType } from '@sagemaker-tfs/batch/settings';
 import { mediaTypeOf } from '@sagemaker-tfs/tensors';
-import { usageError } from '../../errors.ts';
+import { type CommandError, usageError } from '../../errors.ts';
 import type { InputSource } from './inputs.ts';
 
 /** How the inputs are cut, as far as the user says. */
@@ -18,20 +18,32 @@ interface Cut {
 export async function typeOfInputs(source: InputSource, cut: Cut = {}): Promise<string> {
   refuseBareRecords(cut);
   let first: { readonly key: string; readonly type: string } | undefined;
+  const unknown: string[] = [];
   for await (const { key } of source.list()) {
-    const type = mediaTypeOf(key) ?? unknownEnding(key);
+    const type = mediaTypeOf(key);
+    if (type === undefined) {
+      unknown.push(key);
+      if (unknown.length < MOST_NAMED) continue;
+      break;
+    }
     first ??= { key, type };
-    if (type === first.type) continue;
+    if (type === first.type || unknown.length > 0) continue;
     throw usageError(
       `${first.key} is ${first.type} and ${key} is ${type}, but a job has one type. Choose it with --content-type, or name the inputs in a --manifest.`,
     );
   }
+  if (unknown.length > 0) throw unknownEndings(unknown);
   return first?.type ?? '';
 }
 
-function unknownEnding(key: string): never {
-  throw usageError(
-    `unknown ending: ${key}. Take it out of the inputs, name the others in a --manifest, or give all inputs one type with --content-type.`,
+/** Inputs of unknown endings that one message names, so that a folder is tidied at once. */
+const MOST_NAMED = 10;
+
+function unknownEndings(keys: readonly string[]): CommandError {
+  const them = keys.length === 1 ? 'it' : 'them';
+  const more = keys.length === MOST_NAMED ? ', and maybe more' : '';
+  return usageError(
+    `unknown ending: ${keys.join(', ')}${more}. Take ${them} out of the inputs, name the others in a --manifest, or give all inputs one type with --content-type.`,
   );
 }
 
