@@ -1,5 +1,10 @@
 /** The one key of a subtree: what is made below a construct with a key is encrypted with it. */
-import { type IGrantable, ServicePrincipal } from 'aws-cdk-lib/aws-iam';
+import {
+  AccountPrincipal,
+  type IGrantable,
+  type IPrincipal,
+  ServicePrincipal,
+} from 'aws-cdk-lib/aws-iam';
 import { type IKey, Key } from 'aws-cdk-lib/aws-kms';
 import { CfnLogGroup, LogGroup, RetentionDays } from 'aws-cdk-lib/aws-logs';
 import { BucketEncryption, type BucketProps } from 'aws-cdk-lib/aws-s3';
@@ -78,22 +83,22 @@ export function bucketEncryption(
   return { encryption: BucketEncryption.KMS, encryptionKey, bucketKeyEnabled: true };
 }
 
-/** What a service may do with a key: only the key's own policy can say so. */
-interface ServiceGrant {
+/** What a service, or another account, may do with a key: only the key's own policy can say so. */
+interface KeyGrant {
   /** As the warning names it; `REGION` where synthesis does not know the region. */
   readonly name: string;
-  readonly service: ServicePrincipal;
+  readonly principal: IPrincipal;
   readonly actions: readonly string[];
 }
 
 /**
- * Lets a service of AWS use a key. The policy of a key from outside the app cannot be changed here: a warning says what
- * it must have, once a stack and service. Whoever writes constructs can acknowledge it. A configuration cannot, and
- * has no other kind of key, so there it is a remark, which `cdk --strict` lets pass.
+ * Lets a service of AWS, or an account, use a key. The policy of a key from outside the app cannot be changed here: a
+ * warning says what it must have, once a stack and principal. Whoever writes constructs can acknowledge it. A
+ * configuration cannot, and has no other kind of key, so there it is a remark, which `cdk --strict` lets pass.
  */
-function allowService(user: Construct, key: IKey, { name, service, actions }: ServiceGrant): void {
+function allowUse(user: Construct, key: IKey, { name, principal, actions }: KeyGrant): void {
   if (Resource.isOwnedResource(key)) {
-    key.grant(service, ...actions);
+    key.grant(principal, ...actions);
     return;
   }
   const stack = Stack.of(user);
@@ -155,9 +160,9 @@ function allowLogs(scope: Construct, key: IKey): void {
     arnFormat: ArnFormat.COLON_RESOURCE_NAME,
   });
   const name = logsService(stack);
-  allowService(scope, key, {
+  allowUse(scope, key, {
     name: Token.isUnresolved(name) ? 'logs.REGION.amazonaws.com' : name,
-    service: new ServicePrincipal(name, {
+    principal: new ServicePrincipal(name, {
       conditions: { ArnLike: { 'kms:EncryptionContext:aws:logs:arn': groups } },
     }),
     actions: [
@@ -176,9 +181,9 @@ function allowLogs(scope: Construct, key: IKey): void {
  */
 export function allowLogDelivery(scope: Construct, key: IKey): void {
   const name = 'delivery.logs.amazonaws.com';
-  allowService(scope, key, {
+  allowUse(scope, key, {
     name,
-    service: new ServicePrincipal(name),
+    principal: new ServicePrincipal(name),
     actions: ['kms:Decrypt'],
   });
 }
@@ -190,12 +195,28 @@ export function allowLogDelivery(scope: Construct, key: IKey): void {
  */
 export function allowInventory(user: Construct, key: IKey): void {
   const name = 's3.amazonaws.com';
-  allowService(user, key, {
+  allowUse(user, key, {
     name,
-    service: new ServicePrincipal(name, {
+    principal: new ServicePrincipal(name, {
       conditions: { StringEquals: { 'aws:SourceAccount': Aws.ACCOUNT_ID } },
     }),
     actions: ['kms:GenerateDataKey'],
+  });
+}
+
+/**
+ * Lets another account read what is in S3 under a key, and use the key for nothing else. S3's name in China is not proven:
+ * either would do.
+ * @see https://docs.aws.amazon.com/kms/latest/developerguide/key-policy-modifying-external-accounts.html
+ * @see https://docs.aws.amazon.com/kms/latest/developerguide/conditions-kms.html#conditions-kms-via-service
+ */
+export function allowAccount(user: Construct, key: IKey, account: string): void {
+  allowUse(user, key, {
+    name: Token.isUnresolved(account) ? 'ACCOUNT' : account,
+    principal: new AccountPrincipal(account).withConditions({
+      StringLike: { 'kms:ViaService': `s3.${Stack.of(user).region}.amazonaws.com*` },
+    }),
+    actions: ['kms:Decrypt'],
   });
 }
 
@@ -206,9 +227,9 @@ export function allowInventory(user: Construct, key: IKey): void {
  */
 export function allowPublisher(user: Construct, topic: ITopic, name: string): void {
   if (!topic.masterKey) return;
-  allowService(user, topic.masterKey, {
+  allowUse(user, topic.masterKey, {
     name,
-    service: new ServicePrincipal(name),
+    principal: new ServicePrincipal(name),
     actions: ['kms:Decrypt', 'kms:GenerateDataKey*'],
   });
 }

@@ -7,7 +7,7 @@ import { CfnModelPackageGroup } from 'aws-cdk-lib/aws-sagemaker';
 import { ArnFormat, RemovalPolicy, Stack, Token } from 'aws-cdk-lib/core';
 import { Construct } from 'constructs';
 import { createDataBucket } from './data-bucket.ts';
-import { setEncryptionKey } from './encryption.ts';
+import { allowAccount, setEncryptionKey } from './encryption.ts';
 import { invalidProp } from './validation.ts';
 
 /** Props of {@link ModelRegistry}. */
@@ -43,7 +43,7 @@ export class ModelRegistry extends Construct {
     checkReaders(this, readers);
     this.bucket = createDataBucket(this, 'Models', { filledOnCreate: false });
     const principals = readers.map((account) => new AccountPrincipal(account));
-    if (principals.length > 0) this.shareBucket(principals);
+    if (readers.length > 0) this.shareBucket(readers);
     this.groups = new Map(
       props.groups.map((name, i) => {
         const group = new CfnModelPackageGroup(this, `Group${i === 0 ? '' : i}`, {
@@ -65,15 +65,17 @@ export class ModelRegistry extends Construct {
   }
 
   /** Lets accounts read the archives; who there may is up to their own policies. */
-  private shareBucket(principals: readonly AccountPrincipal[]): void {
+  private shareBucket(readers: readonly string[]): void {
     const { bucket } = this;
+    const principals = readers.map((account) => new AccountPrincipal(account));
     const allow = (actions: string[], resource: string) =>
       bucket.addToResourcePolicy(
-        new PolicyStatement({ principals: [...principals], actions, resources: [resource] }),
+        new PolicyStatement({ principals, actions, resources: [resource] }),
       );
     allow(['s3:GetObject'], bucket.arnForObjects('*'));
     allow(['s3:ListBucket'], bucket.bucketArn);
-    for (const principal of principals) bucket.encryptionKey?.grantDecrypt(principal);
+    const key = bucket.encryptionKey;
+    if (key) for (const account of readers) allowAccount(this, key, account);
   }
 
   /**

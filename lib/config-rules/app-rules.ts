@@ -44,6 +44,16 @@ function domainsOf(models: ServingConfig['models']) {
   });
 }
 
+/** Why objects that a version's model reads cannot be under this key: S3 takes keys of a bucket's own region. */
+function keyProblem(keyArn: string | undefined, versionArn: string): Problem {
+  const [key, version] = [keyArn ?? versionArn, versionArn].map((arn) => arn.split(':')[3]);
+  if (key === version) return undefined;
+  return {
+    problem: `the key is in ${key} and the version in ${version}`,
+    fix: `Give the ARN of the key in ${version} that the archive is under`,
+  };
+}
+
 const MAX_STACK_NAME = 128;
 
 export const APP_RULES: readonly Rule[] = [
@@ -68,7 +78,7 @@ export const APP_RULES: readonly Rule[] = [
   },
   {
     id: 'model-package-of-the-region',
-    says: "A version of the Model Registry, and its image, are in the model's region.",
+    says: "A version of the Model Registry, its image and the key of its archive are in the model's region.",
     source: `${API}/API_ContainerDefinition.html`,
     check: ({ models, environments = [] }) =>
       Object.entries(models).flatMap(([name, { modelPackage }]) => {
@@ -77,10 +87,11 @@ export const APP_RULES: readonly Rule[] = [
           environments.length > 0 ? environments.map((one) => one.region) : [undefined];
         const first = (problems: readonly Problem[]) => problems.find((one) => one !== undefined);
         if (!modelPackage) return [];
-        const { arn, image } = modelPackage;
+        const { arn, image, keyArn } = modelPackage;
         return [
           ...at(`${path}.arn`, first(regions.map((region) => modelPackageProblem(arn, region)))),
           ...at(`${path}.image`, first(regions.map((region) => imageProblem(image, region)))),
+          ...at(`${path}.keyArn`, keyProblem(keyArn, arn)),
         ];
       }),
   },

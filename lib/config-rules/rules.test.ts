@@ -30,13 +30,14 @@ const image = (region: string) => ({
   uri: `111111111111.dkr.ecr.${region}.amazonaws.com/a:1`,
 });
 /** A model that is a version of the Model Registry. */
-const version = (region: string, imageRegion: string) => ({
+const version = (region: string, imageRegion: string, keyRegion?: string) => ({
   models: {
     m: {
       modelPackage: {
         arn: `arn:aws:sagemaker:${region}:111111111111:model-package/g/1`,
         archives: 's3://models/',
         image: imageRegion === 'docker' ? 'docker.io/a:1' : image(imageRegion).uri,
+        ...(keyRegion && { keyArn: `arn:aws:kms:${keyRegion}:111111111111:key/1234` }),
       },
       endpoint: {},
     },
@@ -73,9 +74,11 @@ const CASES: Readonly<
         'models.m.modelPackage.arn',
       ],
       [version('us-east-1', 'docker'), 'models.m.modelPackage.image'],
+      [version('us-east-1', 'us-east-1', 'eu-west-1'), 'models.m.modelPackage.keyArn'],
     ],
     kept: [
       version('us-east-1', 'us-east-1'),
+      version('us-east-1', 'us-east-1', 'us-east-1'),
       { ...version('eu-west-1', 'eu-west-1'), environments: [environment('eu-west-1')] },
     ],
   },

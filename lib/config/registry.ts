@@ -2,6 +2,7 @@
 import { BUCKET, SAGEMAKER_NAME } from '@sagemaker-tfs/batch';
 import * as z from 'zod';
 import { MODEL_PACKAGE_ARN } from '../rules/model-package.ts';
+import { keyArn } from './fields.ts';
 
 const group = z.string().regex(SAGEMAKER_NAME, 'use letters, digits and single hyphens');
 
@@ -15,6 +16,11 @@ export const modelPackage = z.strictObject({
     .string()
     .regex(new RegExp(`^s3://${BUCKET}/(.+/)?$`, 's'), 'write s3://BUCKET/PREFIX/')
     .describe("Prefix of S3 with its archive, `register --to`: the model's role may read it."),
+  keyArn: keyArn
+    .optional()
+    .describe(
+      "Key that the archive is under, of any account: the model's role may decrypt with it. Default: none.",
+    ),
   image: z
     .string()
     .min(1)

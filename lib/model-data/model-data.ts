@@ -2,6 +2,7 @@
 import { createHash } from 'node:crypto';
 import type { Manifest } from '@sagemaker-tfs/manifest';
 import { Grant, type Policy } from 'aws-cdk-lib/aws-iam';
+import type { IKey } from 'aws-cdk-lib/aws-kms';
 import type { CfnModel } from 'aws-cdk-lib/aws-sagemaker';
 import { Arn, Aws, Token } from 'aws-cdk-lib/core';
 import type { Construct, IDependable } from 'constructs';
@@ -231,15 +232,15 @@ class ModelPackageData extends ModelData {
 
   bind(scope: Construct): ModelDataConfig {
     const { arn } = this;
-    const { bucket, prefix = '', fingerprint } = this.options;
+    const { bucket, prefix = '', fingerprint, encryptionKey } = this.options;
     checkModelPackage(scope, arn);
     return {
       container: { modelPackageName: arn },
       compression: 'gzip',
       multiModel: false,
       ...(fingerprint !== undefined && { fingerprint }),
-      revision: packageRevision(scope, arn),
-      grantRead: (policy) => grantRead(policy, bucket, `${prefix}*`),
+      revision: packageRevision(scope, arn, encryptionKey),
+      grantRead: (policy) => grantRead(policy, bucket, `${prefix}*`, encryptionKey),
     };
   }
 }
@@ -270,7 +271,18 @@ function allowRead(policy: Policy, bucketArn: string, pattern: string): void {
   });
 }
 
-function grantRead(policy: Policy, bucket: AnyBucket, pattern: string): void {
+/**
+ * Reads below a bucket, and what its key encrypts: a download takes no other action of the key. If the key is another
+ * account's, both its policy and the role's must allow it.
+ * @see https://repost.aws/knowledge-center/decrypt-kms-encrypted-objects-s3
+ * @see https://docs.aws.amazon.com/kms/latest/developerguide/key-policy-modifying-external-accounts.html
+ */
+function grantRead(
+  policy: Policy,
+  bucket: AnyBucket,
+  pattern: string,
+  key: IKey | undefined = bucket.encryptionKey,
+): void {
   allowRead(policy, bucket.bucketArn, pattern);
-  bucket.encryptionKey?.grantDecrypt(policy);
+  key?.grantDecrypt(policy);
 }

@@ -1,5 +1,6 @@
 /** Model data and image of a version in SageMaker's Model Registry. */
 import { createHash } from 'node:crypto';
+import type { IKey } from 'aws-cdk-lib/aws-kms';
 import { Stack, Token } from 'aws-cdk-lib/core';
 import type { Construct } from 'constructs';
 import type { AnyBucket } from '../cdk-types.ts';
@@ -16,6 +17,12 @@ export interface ModelPackageOptions {
    */
   readonly prefix?: string;
   /**
+   * Key that the archive is under, of any account: the model's role may decrypt with it. The key's own policy must let this
+   * account, too.
+   * @default - the key of `bucket`, if it is known
+   */
+  readonly encryptionKey?: IKey;
+  /**
    * Fingerprint that `sagemaker-tfs register` printed.
    * @default - the smoke test does not compare it
    */
@@ -30,8 +37,9 @@ export function checkModelPackage(scope: Construct, arn: string): void {
   refuseProblem(scope, 'modelData', modelPackageProblem(arn, known));
 }
 
-/** Text that changes with the version, as far as synthesis can see it. */
-export function packageRevision(scope: Construct, arn: string): string {
+/** Text that changes with the version and with its key, as far as synthesis can see them. */
+export function packageRevision(scope: Construct, arn: string, key: IKey | undefined): string {
   const text = Token.isUnresolved(arn) ? scope.node.path : arn;
-  return createHash('sha256').update(`model-package ${text}`).digest('hex');
+  const under = key === undefined || Token.isUnresolved(key.keyArn) ? '' : ` ${key.keyArn}`;
+  return createHash('sha256').update(`model-package ${text}${under}`).digest('hex');
 }

@@ -2,6 +2,7 @@
 import { parseS3Uri } from '@sagemaker-tfs/batch';
 import { ENVIRONMENT_VARIABLES } from '@sagemaker-tfs/container/environment-variables';
 import { SecurityGroup, Vpc } from 'aws-cdk-lib/aws-ec2';
+import { Key } from 'aws-cdk-lib/aws-kms';
 import { Bucket } from 'aws-cdk-lib/aws-s3';
 import { Annotations } from 'aws-cdk-lib/core';
 import type { Construct } from 'constructs';
@@ -82,7 +83,10 @@ function existingData(
   const { bucket: name, key } = parseS3Uri(modelPackage?.archives ?? archive ?? multiModel);
   const bucket = Bucket.fromBucketName(scope, 'ModelBucket', name);
   if (modelPackage) {
-    return ModelData.fromModelPackage(modelPackage.arn, { bucket, prefix: key, ...options });
+    const { arn, keyArn } = modelPackage;
+    const encryptionKey =
+      keyArn === undefined ? {} : { encryptionKey: Key.fromKeyArn(scope, 'ModelKey', keyArn) };
+    return ModelData.fromModelPackage(arn, { bucket, prefix: key, ...encryptionKey, ...options });
   }
   if (archive === undefined) return ModelData.multiModel(bucket, key);
   return key.endsWith('/')

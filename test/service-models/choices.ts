@@ -193,6 +193,7 @@ export const choices = (baseline: string): Readonly<Record<string, readonly Choi
     { model: { multiModel: 's3://models/all/' } },
     { model: { modelName: 'digits-2', fingerprint } },
     { model: { modelPackage: PACKAGE } },
+    { model: { modelPackage: { ...PACKAGE, keyArn: KEY } } },
   ],
   image: [{ image: 'fits' }, { image: 'in-process' }, { image: 'built' }, { image: 'bare' }],
   capture: [

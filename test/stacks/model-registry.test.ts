@@ -1,5 +1,6 @@
 /** The Model Registry: versions as models, groups, their policy, and what starts deployments. */
-import { Match, Template } from 'aws-cdk-lib/assertions';
+import { Annotations, Match, Template } from 'aws-cdk-lib/assertions';
+import { Key } from 'aws-cdk-lib/aws-kms';
 import { Bucket, type IBucket } from 'aws-cdk-lib/aws-s3';
 import { Stack } from 'aws-cdk-lib/core';
 import {
@@ -16,6 +17,7 @@ import { MODEL_DIR, stubContainer, testApp, testModel, testStack } from './suppo
 const ARN = 'arn:aws:sagemaker:us-east-1:111111111111:model-package/digits/3';
 const IMAGE = '111111111111.dkr.ecr.us-east-1.amazonaws.com/serving:7';
 const modelPackage = { arn: ARN, archives: 's3://models/registry/', image: IMAGE };
+const KEY = 'arn:aws:kms:us-east-1:111111111111:key/01234567-89ab-cdef-0123-456789abcdef';
 const fingerprint = 'f'.repeat(64);
 
 function templates(config: object): Record<string, Template> {
@@ -63,6 +65,59 @@ describe('a version as a model', () => {
     });
   });
 
+  const keyed = { modelPackage: { ...modelPackage, keyArn: KEY } };
+  test.each([
+    ['an endpoint', 'tensorflow-m', { ...keyed, endpoint: {} }],
+    ['a batch', 'tensorflow-m-batch', { ...keyed, batch: {} }],
+    [
+      'a variant',
+      'tensorflow-m',
+      { modelPackage, endpoint: { variants: [{ name: 'now' }, { name: 'next', ...keyed }] } },
+    ],
+    [
+      'a component',
+      'tensorflow-m',
+      {
+        modelPackage,
+        endpoint: {
+          instanceType: 'ml.c6i.4xlarge',
+          managedInstances: { maxInstances: 2 },
+          components: [{ name: 'a' }, { name: 'b', ...keyed }],
+        },
+      },
+    ],
+  ])('of an account with a key of its own: %s decrypts with it, and nothing else', (_, id, m) => {
+    const { [id]: template } = templates({ models: { m } });
+    const statements = Object.values(template?.findResources('AWS::IAM::Policy') ?? {}).flatMap(
+      ({ Properties }) => Properties.PolicyDocument.Statement as { Action: unknown }[],
+    );
+    const uses = statements.filter((statement) => JSON.stringify(statement).includes(KEY));
+    expect(uses.length).toBeGreaterThan(0);
+    for (const use of uses) {
+      expect(use).toEqual({ Action: 'kms:Decrypt', Effect: 'Allow', Resource: KEY });
+    }
+  });
+
+  test('takes the key from its bucket too, and another one has a policy of its own', () => {
+    const policies = (key: string, at: 'bucket' | 'option') => {
+      const stack = testStack();
+      const encryptionKey = Key.fromKeyArn(stack, 'Key', key);
+      const bucketName = 'models';
+      const bucket = Bucket.fromBucketAttributes(stack, 'Bucket', {
+        bucketName,
+        ...(at === 'bucket' && { encryptionKey }),
+      });
+      const options = { bucket, ...(at === 'option' && { encryptionKey }) };
+      const modelData = ModelData.fromModelPackage(ARN, options);
+      testModel(stack, { modelData, image: ServingImage.fromUri(IMAGE) });
+      const found = Template.fromStack(stack).findResources('AWS::IAM::Policy');
+      expect(JSON.stringify(found)).toContain(`"kms:Decrypt","Effect":"Allow","Resource":"${key}"`);
+      return Object.keys(found).filter((id) => id.includes('ReadModelData'));
+    };
+    policies(KEY, 'bucket');
+    expect(policies(KEY, 'option')).not.toEqual(policies(`${KEY}0`, 'option'));
+  });
+
   test.each([
     ['arn:aws:sagemaker:us-east-1:111111111111:model-package/digits', /is no version of a model/],
     ['arn:aws:sagemaker:eu-west-1:111111111111:model-package/digits/3', /in eu-west-1 and the/],
@@ -78,6 +133,10 @@ describe('a version as a model', () => {
   test.each([
     [{ modelPackage: { ...modelPackage, arn: 'digits/3' } }, /modelPackage\.arn: write arn/],
     [{ modelPackage: { ...modelPackage, archives: 's3://models/x' } }, /archives: write s3/],
+    [
+      { modelPackage: { ...modelPackage, keyArn: 'alias/models' } },
+      /modelPackage\.keyArn: write the ARN of a key/,
+    ],
     [{ modelPackage, handler: 'a.ts' }, /models\.m\.handler: it is packaged with a 'model'/],
     [{ modelPackage, archive: 's3://models/a.tar.gz' }, /archive and modelPackage of/],
     [
@@ -131,6 +190,39 @@ describe('a registry', () => {
         ]),
       },
     });
+  });
+
+  const readers = ['222222222222', '333333333333'];
+
+  test('under a key of the app lets readers decrypt through S3, and nothing else', () => {
+    const stack = testStack();
+    const encryptionKey = new Key(stack, 'Key');
+    new ModelRegistry(stack, 'Registry', { groups: ['digits'], readers, encryptionKey });
+    const [key] = Object.values(Template.fromStack(stack).findResources('AWS::KMS::Key'));
+    const statements = key?.Properties.KeyPolicy.Statement as Record<string, unknown>[];
+    const [theirs, ...others] = statements.slice(1);
+    expect(others).toEqual([]);
+    for (const account of readers) {
+      expect(JSON.stringify(theirs?.Principal)).toContain(`${account}:root`);
+    }
+    const region = { Ref: 'AWS::Region' };
+    const s3 = { 'Fn::Join': ['', ['s3.', region, '.amazonaws.com*']] };
+    expect(theirs).toMatchObject({
+      Action: 'kms:Decrypt',
+      Condition: { StringLike: { 'kms:ViaService': s3 } },
+    });
+  });
+
+  test('under a key from elsewhere says which accounts its policy must let in', () => {
+    const app = testApp();
+    const models = { m: { modelPackage, endpoint: {} } };
+    const registry = { groups: ['digits'], readers };
+    addServingStacks(app, parseConfig({ models, registry, encryptionKeyArn: KEY }, 'test'));
+    const stack = app.node.findChild('tensorflow-registry') as Stack;
+    const said = Annotations.fromStack(stack).findInfo('*', Match.stringLikeRegexp('Decrypt'));
+    expect(said.map(({ entry }) => /Let (\d+) do kms:Decrypt/.exec(`${entry.data}`)?.[1])).toEqual(
+      readers,
+    );
   });
 
   test.each([

@@ -42,6 +42,18 @@ const endpoint = (fields: object = {}, rest: Partial<ServingConfigInput> = {}): 
   { endpoint: { ...CPU, ...fields } },
   rest,
 ];
+const version = (keyArn: string): Half => [
+  {
+    ...endpoint()[0],
+    model: undefined,
+    modelPackage: {
+      arn: 'arn:aws:sagemaker:us-east-1:222222222222:model-package/digits/3',
+      archives: 's3://models/registry/',
+      image: `${IMAGE}:1`,
+      keyArn,
+    },
+  },
+];
 const batch = (fields: object = {}, model: Model = {}): Half => [
   { batch: { instanceType: 'ml.c6i.xlarge', ...fields }, ...model },
 ];
@@ -122,6 +134,10 @@ const PAIRS: Readonly<Record<string, readonly [before: Half, after: Half]>> = {
     ),
   ],
   'the key taken away': [endpoint({}, { encryptionKeyArn: KEY }), endpoint()],
+  'a version of the registry under another key': [
+    version(KEY),
+    version(KEY.replace('cdef', 'cdea')),
+  ],
   'metrics of the container': [
     endpoint(),
     endpoint({ metrics: { detailed: true, frequencySeconds: 10 } }),
