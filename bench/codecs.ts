@@ -3,10 +3,9 @@
 import { crc32 as zlibCrc32 } from 'node:zlib';
 import jpegTurbo from '@julusian/jpeg-turbo';
 import { crc32 } from '@node-rs/crc32';
+import { decodeImage } from '@sagemaker-tfs/container/parts';
 import { encodeNpz, toNested, writeTensorJson } from '@sagemaker-tfs/tensors';
 import sharp from 'sharp';
-import '../container/src/codecs/native-checksums.ts';
-import { decodeImage } from '../container/src/images/decode-image.ts';
 import { CASES } from './canned/cases.ts';
 import type { Bench, BenchContext, Findings, Row } from './lib/bench.ts';
 import { columns } from './lib/columns.ts';

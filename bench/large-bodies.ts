@@ -1,7 +1,6 @@
 /** One body of 25 MB in each format: how long does reading it keep the event loop? */
 import { setImmediate as turnOfLoop } from 'node:timers/promises';
-import { decodeRequest } from '../container/src/codecs/registry.ts';
-import { DEFAULT_DECODE_LIMITS } from '../container/src/decode-limits.ts';
+import { DEFAULT_DECODE_LIMITS, decodeRequest } from '@sagemaker-tfs/container/parts';
 import type { Bench, Findings, Row } from './lib/bench.ts';
 import { columns } from './lib/columns.ts';
 import { LARGE_BODIES, type LargeBody } from './lib/large-bodies.ts';

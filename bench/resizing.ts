@@ -1,8 +1,8 @@
 /** Resizing alone, by filter: our kernels against sharp's, in processor time. */
 
+import { type Interpolation, resample } from '@sagemaker-tfs/container/parts';
 import { placePicture } from '@sagemaker-tfs/tensors/placement';
 import sharp from 'sharp';
-import { type Interpolation, resample } from '../container/src/images/resample.ts';
 import type { Bench, BenchContext, Findings, Row } from './lib/bench.ts';
 import { columns } from './lib/columns.ts';
 import { median } from './lib/median.ts';

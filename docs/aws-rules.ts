@@ -1,5 +1,5 @@
 /** `docs/aws-rules.md`, written from the rules that configurations are checked by. */
-import { AWS_RULES } from '../lib/config-rules/index.ts';
+import { AWS_RULES } from '../lib/testing/parts.ts';
 import { table } from '../tools/table.ts';
 import { regionsText } from './regions.ts';
 

@@ -8,7 +8,7 @@ import { PACKAGING_ERRORS } from '@sagemaker-tfs/model-packaging';
 import { TENSOR_ERRORS } from '@sagemaker-tfs/tensors';
 import { RUNTIME_ERRORS, type RuntimeErrorCode } from '@sagemaker-tfs/tensors/runtime-errors';
 import { COMMAND_ERRORS } from 'sagemaker-tfs';
-import { CONSTRUCT_ERRORS, RUN_ERRORS } from '../lib/errors.ts';
+import { CONSTRUCT_ERRORS, RUN_ERRORS } from '../lib/testing/parts.ts';
 import { table } from '../tools/table.ts';
 import { CONTAINER_HELP } from './container-errors.ts';
 

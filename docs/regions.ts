@@ -1,6 +1,5 @@
 /** The table of regions in `docs/aws-rules.md`. */
-import { INSTANCE_FAMILIES } from '../lib/instance-types/families.ts';
-import { REGIONS, REGIONS_SOURCE, regionFacts } from '../lib/instance-types/regions.ts';
+import { INSTANCE_FAMILIES, REGIONS, REGIONS_SOURCE, regionFacts } from '../lib/testing/parts.ts';
 import { table } from '../tools/table.ts';
 
 /** GPU families among instance types, `g4dn g5`. */

@@ -17,7 +17,7 @@ import {
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { freePort } from 'sagemaker-tfs/development/serving';
-import { untilServing } from '../cli/src/testing/until-serving.ts';
+import { untilServing } from 'sagemaker-tfs/stand-ins';
 import { NOT_RUN, RUN_ELSEWHERE, reasonNotToRun } from './not-run.ts';
 import { EXAMPLES, SHOWING, shellLines } from './shown-commands.ts';
 

@@ -6,29 +6,29 @@
  * with it.
  */
 import { createServer, Socket, type SocketConstructorOpts } from 'node:net';
-import { giveBytes } from '../../container/src/memory/byte-pool.ts';
-import { type FrameHandler, FrameReader } from '../../container/src/transport/grpc/frame-reader.ts';
 import {
   CONNECTION_PREFACE,
+  encodeHeaders,
+  FIRST_FRAME_BYTES,
+  FIRST_WINDOW_BYTES,
   Flag,
+  type FrameHandler,
   type FrameHead,
+  FrameReader,
   FrameType,
   frame,
   frameHeader,
-  numberFrame,
-} from '../../container/src/transport/grpc/frames.ts';
-import { encodeHeaders, HeaderDecoder } from '../../container/src/transport/grpc/hpack.ts';
-import { MessageAssembler } from '../../container/src/transport/grpc/message-assembler.ts';
-import { OutgoingMessage } from '../../container/src/transport/grpc/outgoing-message.ts';
-import {
-  FIRST_FRAME_BYTES,
-  FIRST_WINDOW_BYTES,
+  giveBytes,
   greeting,
+  HeaderDecoder,
   MAX_FRAME_BYTES,
+  MessageAssembler,
+  numberFrame,
+  OutgoingMessage,
   Setting,
   settingsIn,
   WINDOW_UPDATE_BYTES,
-} from '../../container/src/transport/grpc/settings.ts';
+} from '@sagemaker-tfs/container/transport';
 
 /** What a method answers: a message in pieces, or undefined if there is no such method. */
 export type Answer = (path: string, body: Buffer) => readonly Uint8Array[] | undefined;

@@ -1,7 +1,7 @@
 /** What libjpeg-turbo alone costs, with nothing around it. */
 import jpegTurbo from '@julusian/jpeg-turbo';
+import { decodeImage } from '@sagemaker-tfs/container/parts';
 import { readLengthPrefixed } from '@sagemaker-tfs/tensors';
-import { decodeImage } from '../../container/src/images/decode-image.ts';
 import { median } from './median.ts';
 
 const WARM_UP = 30;

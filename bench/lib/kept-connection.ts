@@ -3,8 +3,7 @@
  * measures: a client that makes objects of headers and chunks takes as long as a fast front end, and for replies of
  * 30 MB a core of its own.
  */
-import { HttpConnection } from '../../container/src/transport/http/http-connection.ts';
-import type { BodySink } from '../../container/src/transport/http/response-reader.ts';
+import { type BodySink, HttpConnection } from '@sagemaker-tfs/container/transport';
 
 /** An answer. */
 export interface Answer {

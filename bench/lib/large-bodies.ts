@@ -1,5 +1,6 @@
 /** Bodies of about 25 MB, the most that a real-time endpoint takes, in every format and the worst of its forms. */
 
+import type { DecodeContext } from '@sagemaker-tfs/container/parts';
 import { PREPROCESS_DEFAULTS, type Preprocess } from '@sagemaker-tfs/manifest';
 import {
   DTYPES,
@@ -12,7 +13,6 @@ import {
 } from '@sagemaker-tfs/tensors';
 import { zipSync } from 'fflate';
 import sharp from 'sharp';
-import type { DecodeContext } from '../../container/src/codecs/codec.ts';
 
 const BYTES = 25_000_000;
 

@@ -2,10 +2,9 @@
 import { Agent, request as httpRequest } from 'node:http';
 import { connect } from 'node:http2';
 import { credentials, Client as GrpcJs } from '@grpc/grpc-js';
+import { HttpClient, UnaryChannel } from '@sagemaker-tfs/container/transport';
 import { GRPC_METHODS } from '@sagemaker-tfs/tensors/grpc-methods';
 import { H2CClient, Pool } from 'undici';
-import { UnaryChannel } from '../../container/src/transport/grpc/unary-channel.ts';
-import { HttpClient } from '../../container/src/transport/http/http-client.ts';
 
 /** A client with the one request that it sends. */
 export interface ModelServerClient {

@@ -1,15 +1,17 @@
 /** Bodies and answers of TensorFlow Serving's REST API, as the local model server reads and writes them. */
-import { DTYPES, type DType, type Signature, type TensorMap } from '@sagemaker-tfs/tensors';
-import type { Example, Feature, Input } from '@sagemaker-tfs/tensors/protos';
-import { readExamples } from '../../local-model-server/src/rest/examples-json.ts';
+
 import {
+  type JsonFormat,
   parseBody,
   parseBodyWithFloats,
   parsedFor,
+  predictionsJson,
+  readExamples,
+  readInputs,
   signatureNameOf,
-} from '../../local-model-server/src/rest/json-body.ts';
-import { type JsonFormat, readInputs } from '../../local-model-server/src/rest/predict-request.ts';
-import { predictionsJson } from '../../local-model-server/src/rest/predict-response.ts';
+} from '@sagemaker-tfs/local-model-server/parts';
+import { DTYPES, type DType, type Signature, type TensorMap } from '@sagemaker-tfs/tensors';
+import type { Example, Feature, Input } from '@sagemaker-tfs/tensors/protos';
 import { type Case, joined, nearTensor, type Section, tensorOf } from './case.ts';
 
 type Refusals = readonly (readonly string[])[];

@@ -1,8 +1,7 @@
 /** Pictures. */
 import { readFile } from 'node:fs/promises';
+import { decodeImage, type Interpolation } from '@sagemaker-tfs/container/parts';
 import type { ResizeMode } from '@sagemaker-tfs/tensors/placement';
-import { decodeImage } from '../../container/src/images/decode-image.ts';
-import type { Interpolation } from '../../container/src/images/resample.ts';
 import { bytesOf, type Case, type Section } from './case.ts';
 
 async function differsAsImage(given: Case): Promise<string | undefined> {

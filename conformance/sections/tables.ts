@@ -1,10 +1,13 @@
 /** Parquet, against pyarrow. */
 import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import {
+  DEFAULT_DECODE_LIMITS,
+  decodeRequest,
+  encodeResponse,
+} from '@sagemaker-tfs/container/parts';
 import { DTYPES, type DType, type Signature, type TensorMap } from '@sagemaker-tfs/tensors';
 import { execa } from 'execa';
-import { decodeRequest, encodeResponse } from '../../container/src/codecs/registry.ts';
-import { DEFAULT_DECODE_LIMITS } from '../../container/src/decode-limits.ts';
 import {
   bytesOf,
   type Case,

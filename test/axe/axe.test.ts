@@ -3,7 +3,7 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { startStub } from '../../cli/src/batch/test-support.ts';
+import { startStub } from 'sagemaker-tfs/stand-ins';
 import { axe } from './axe.ts';
 
 const INPUTS = 200;

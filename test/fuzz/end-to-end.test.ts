@@ -1,6 +1,7 @@
 /** A few hundred inputs of `npm run fuzz -- --end-to-end`, and what clients send in no log. */
+
+import type { RuntimeProcess } from '@sagemaker-tfs/container/testing';
 import { encodeNpy, encodeNpz, numericTensor } from '@sagemaker-tfs/tensors';
-import type { RuntimeProcess } from '../../container/src/testing/runtime-process.ts';
 import { BACKENDS, endToEnd, post, SECRET, startFuzzed } from './end-to-end.ts';
 import { removeScratch } from './targets/scratch.ts';
 

@@ -4,12 +4,12 @@
  * of what was sent is in the log.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
-import { createModelDir } from '../../container/src/testing/model-dir.ts';
 import {
+  createModelDir,
   isAlive,
   type RuntimeProcess,
   startRuntimeProcess,
-} from '../../container/src/testing/runtime-process.ts';
+} from '@sagemaker-tfs/container/testing';
 import { processTree, residentBytes } from '../../tools/process-stats.ts';
 import { fixtureModel } from '../fixtures/index.ts';
 import { mutate, pick, type Random, randomOf, stretched } from './random.ts';

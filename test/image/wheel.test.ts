@@ -10,7 +10,7 @@ import {
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { IN_PROCESS_CUDA } from '@sagemaker-tfs/cdk';
-import { WHEELS } from '../../libtensorflow/src/fetch/pinned-wheel.ts';
+import { WHEELS } from '@sagemaker-tfs/libtensorflow/pinned-wheel';
 import { dockerRun } from './docker-run.ts';
 
 test('the images hold the TensorFlow that this repository is tested with, by its hash', () => {

@@ -1,6 +1,6 @@
 /** Verbs that ask services of AWS which moto lacks: quotas, prices, Inference Recommender, AWS Batch, Processing jobs. */
 import assert from 'node:assert/strict';
-import { startService } from '../../cli/src/batch/aws/sagemaker-stand-in.ts';
+import { startService } from 'sagemaker-tfs/stand-ins';
 import type { Project } from './project.ts';
 
 const REGISTRY = '123456789012.dkr.ecr.us-east-1.amazonaws.com';

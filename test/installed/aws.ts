@@ -6,7 +6,7 @@ import { CloudFormationClient, CreateStackCommand } from '@aws-sdk/client-cloudf
 import { CreateBucketCommand, PutObjectCommand, S3Client } from '@aws-sdk/client-s3';
 import { CreateModelCommand, SageMakerClient } from '@aws-sdk/client-sagemaker';
 import { CreateStateMachineCommand, SFNClient } from '@aws-sdk/client-sfn';
-import { startTransforms } from '../../cli/src/batch/aws/probe/transform-stand-in.ts';
+import { startTransforms } from 'sagemaker-tfs/stand-ins';
 import { ENDPOINT, standIn } from '../../client/test/sagemaker-stand-in.ts';
 import { type Moto, startMoto, TEST_CREDENTIALS } from '../rehearse/moto.ts';
 import { startS3 } from '../stacks/s3-stand-in.ts';

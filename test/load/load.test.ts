@@ -5,13 +5,13 @@
 import { mkdir, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
-import { createModelDir } from '../../container/src/testing/model-dir.ts';
-import { MODEL_SERVER_BIN } from '../../container/src/testing/model-server-bin.ts';
 import {
+  createModelDir,
+  MODEL_SERVER_BIN,
   type RuntimeProcess,
   startRuntimeProcess,
   until,
-} from '../../container/src/testing/runtime-process.ts';
+} from '@sagemaker-tfs/container/testing';
 import { fixtureModel } from '../fixtures/index.ts';
 
 const CLIENTS = 64;

@@ -1,9 +1,8 @@
 /** Sharded runs that go wrong, executed: failures are injected into SageMaker, Lambda and S3. */
 import { isJobOf, jobNameStart } from '@sagemaker-tfs/batch';
 import type { TransformSettings } from '@sagemaker-tfs/batch/settings';
-import type { ShardRequest } from '../../lib/batch/handler/index.ts';
-import type { PendingResult } from '../../lib/batch/handler/pending.ts';
-import { jobsContinue } from '../../lib/errors.ts';
+import type { PendingResult, ShardRequest } from '../../lib/batch/handler/index.ts';
+import { jobsContinue } from '../../lib/testing/parts.ts';
 import { execute, type Service, StateError } from './asl.ts';
 import {
   batchTemplate,

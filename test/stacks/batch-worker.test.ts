@@ -1,4 +1,6 @@
 /** A batch worker on AWS Batch: what is deployed, and that the image takes the job's arguments. */
+
+import { readOptions } from '@sagemaker-tfs/container/parts';
 import { Annotations, Match, Template } from 'aws-cdk-lib/assertions';
 import { Vpc } from 'aws-cdk-lib/aws-ec2';
 import { Schedule } from 'aws-cdk-lib/aws-events';
@@ -7,7 +9,6 @@ import { Key } from 'aws-cdk-lib/aws-kms';
 import { Bucket } from 'aws-cdk-lib/aws-s3';
 import { Topic } from 'aws-cdk-lib/aws-sns';
 import type { Stack } from 'aws-cdk-lib/core';
-import { readOptions } from '../../container/src/batch-worker/options.ts';
 import { BatchWorker, type BatchWorkerProps } from '../../lib/index.ts';
 import { batchProblems } from '../service-models/batch-resources.ts';
 import { existingImage, testModel, testStack } from './support.ts';

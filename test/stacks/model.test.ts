@@ -23,8 +23,7 @@ import {
   TENSORFLOW_SERVING_CUDA,
   type TensorFlowModel,
 } from '../../lib/index.ts';
-import { hashSources } from '../../lib/model-data/inputs.ts';
-import { warnOfSize } from '../../lib/model-data/unpacked-upload.ts';
+import { hashSources, warnOfSize } from '../../lib/testing/parts.ts';
 import {
   existingImage,
   MODEL_DIR,

@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { buffer, text } from 'node:stream/consumers';
 import { listening } from '../../../test/support/listening.ts';
 
-export const ROOT = join(__dirname, '../../..');
+export const ROOT = join(import.meta.dirname, '../../..');
 
 /** A container that answers as told. */
 export interface StubContainer {

@@ -7,4 +7,4 @@ import { join } from 'node:path';
  */
 export const MODEL_SERVER_BIN: string =
   process.env.TEST_MODEL_SERVER_BIN ??
-  join(__dirname, '..', '..', '..', 'local-model-server', 'bin');
+  join(import.meta.dirname, '..', '..', '..', 'local-model-server', 'bin');

@@ -7,7 +7,7 @@ import { bundledProgram } from '../../../test/bundled-program.ts';
 import { MODEL_SERVER_BIN } from './model-server-bin.ts';
 import { freePorts } from './ports.ts';
 
-const ROOT = join(__dirname, '..', '..', '..');
+const ROOT = join(import.meta.dirname, '..', '..', '..');
 
 /** A started runtime. */
 export interface RuntimeProcess {

@@ -12,6 +12,8 @@ import { withShardSize } from './shard-size.ts';
 import { type StopReason, type StopRequest, stopRun, type WhyRequest, whyStopped } from './stop.ts';
 import { type Summary, type SummaryRequest, summarizeRun } from './summary.ts';
 
+export type { PendingResult };
+
 /** What the state machine asks. */
 export type ShardRequest =
   | ({ readonly action: 'begin' } & BeginRequest)

@@ -1,5 +1,5 @@
 /** What a server of HTTP/2 (RFC 9113) and HPACK (RFC 7541) may say, with a wrong field now and then. */
-import { Flag, FrameType } from '../../../container/src/transport/grpc/frames.ts';
+import { Flag, FrameType } from '@sagemaker-tfs/container/transport';
 import { pick, type Random } from '../random.ts';
 import { slip, slipTo, someBytes, u8, u16be, u32be } from './bytes.ts';
 

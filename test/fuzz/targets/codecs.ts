@@ -2,6 +2,22 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import {
+  checkCall,
+  DEFAULT_DECODE_LIMITS,
+  decodeRequest,
+  encodeExample,
+  ServingError,
+  unsnapped,
+} from '@sagemaker-tfs/container/parts';
+import {
+  crafted,
+  dictionaryPage,
+  floatPage,
+  packedPage,
+  runPage,
+  signatureOf,
+} from '@sagemaker-tfs/container/testing';
+import {
   encodeLengthPrefixed,
   encodeNpy,
   encodeNpz,
@@ -15,20 +31,6 @@ import {
   TensorError,
 } from '@sagemaker-tfs/tensors';
 import { snappyUncompress } from 'hyparquet';
-import {
-  crafted,
-  dictionaryPage,
-  floatPage,
-  packedPage,
-  runPage,
-} from '../../../container/src/codecs/parquet/crafted.ts';
-import { unsnapped } from '../../../container/src/codecs/parquet/snappy.ts';
-import { decodeRequest } from '../../../container/src/codecs/registry.ts';
-import { signatureOf } from '../../../container/src/codecs/test-signatures.ts';
-import { encodeExample } from '../../../container/src/codecs/tf-example-writer.ts';
-import { DEFAULT_DECODE_LIMITS } from '../../../container/src/decode-limits.ts';
-import { ServingError } from '../../../container/src/errors.ts';
-import { checkCall } from '../../../container/src/inference/check-call.ts';
 import { npyOf, npzOf } from '../build/arrays.ts';
 import { csvText, linesText, requestText } from '../build/json-text.ts';
 import { changedMessage } from '../build/protobuf.ts';

@@ -4,15 +4,10 @@ import { connect, createServer, type Server, type Socket } from 'node:net';
 import { join } from 'node:path';
 import { setImmediate as turn } from 'node:timers/promises';
 import { crc32 } from 'node:zlib';
+import { type Routes, readBody, ServingError, startServer } from '@sagemaker-tfs/container/parts';
+import { ConnectionLost, HttpConnection, UnaryChannel } from '@sagemaker-tfs/container/transport';
 import { StatusError } from '@sagemaker-tfs/tensors/status-error';
 import pino from 'pino';
-import { ServingError } from '../../../container/src/errors.ts';
-import { readBody } from '../../../container/src/http/read-body.ts';
-import type { Routes } from '../../../container/src/http/route-match.ts';
-import { startServer } from '../../../container/src/http/server.ts';
-import { ConnectionLost } from '../../../container/src/transport/connection-lost.ts';
-import { UnaryChannel } from '../../../container/src/transport/grpc/unary-channel.ts';
-import { HttpConnection } from '../../../container/src/transport/http/http-connection.ts';
 import { readAnswers } from '../../faults/raw-answers.ts';
 import {
   answerOf,

@@ -1,6 +1,24 @@
 /** Headers of requests, messages of TensorFlow, and replies of the model server as whole buffers. */
 import { fromBinary } from '@bufbuild/protobuf';
 import {
+  checkExample,
+  DEFAULT_DECODE_LIMITS,
+  decodeExample,
+  parseRequestAttributes,
+  readPredictReply,
+  ServingError,
+} from '@sagemaker-tfs/container/parts';
+import { signatureOf } from '@sagemaker-tfs/container/testing';
+import {
+  encodeHeaders,
+  FrameReader,
+  frame,
+  HeaderDecoder,
+  Http2ProtocolError,
+  HttpProtocolError,
+  ResponseReader,
+} from '@sagemaker-tfs/container/transport';
+import {
   decodePredictResponse,
   decodeTensorProto,
   encodePredictResponse,
@@ -12,23 +30,6 @@ import {
 } from '@sagemaker-tfs/tensors';
 import { acceptableTypes, parseMediaType } from '@sagemaker-tfs/tensors/media-type';
 import { ExampleSchema } from '@sagemaker-tfs/tensors/protos';
-import { readPredictReply } from '../../../container/src/backends/rest/predict-json.ts';
-import { checkExample } from '../../../container/src/codecs/check-example.ts';
-import { signatureOf } from '../../../container/src/codecs/test-signatures.ts';
-import { decodeExample } from '../../../container/src/codecs/tf-example.ts';
-import { DEFAULT_DECODE_LIMITS } from '../../../container/src/decode-limits.ts';
-import { ServingError } from '../../../container/src/errors.ts';
-import { parseRequestAttributes } from '../../../container/src/inference/custom-attributes.ts';
-import {
-  FrameReader,
-  Http2ProtocolError,
-} from '../../../container/src/transport/grpc/frame-reader.ts';
-import { frame } from '../../../container/src/transport/grpc/frames.ts';
-import { encodeHeaders, HeaderDecoder } from '../../../container/src/transport/grpc/hpack.ts';
-import {
-  HttpProtocolError,
-  ResponseReader,
-} from '../../../container/src/transport/http/response-reader.ts';
 import { slip } from '../build/bytes.ts';
 import { answerOf, REPLIES as HTTP_REPLIES, REPLY_TOKENS } from '../build/http1.ts';
 import { headerBlock, serverBytes } from '../build/http2.ts';

@@ -2,13 +2,15 @@
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { ManifestError, parseManifest } from '@sagemaker-tfs/manifest';
+import {
+  extractArchive,
+  extractZip,
+  PackagingError,
+  readCheckpoint,
+  readSavedModel,
+  readTable,
+} from '@sagemaker-tfs/model-packaging/parts';
 import { encodeNpz } from '@sagemaker-tfs/tensors';
-import { PackagingError } from '../../../model-packaging/src/errors.ts';
-import { readSavedModel } from '../../../model-packaging/src/saved-model/saved-model.ts';
-import { readTable } from '../../../model-packaging/src/saved-model/sstable.ts';
-import { readCheckpoint } from '../../../model-packaging/src/saved-model/variables.ts';
-import { extractArchive } from '../../../model-packaging/src/source/extract.ts';
-import { extractZip } from '../../../model-packaging/src/source/extract-zip.ts';
 import { fixtureModel } from '../../fixtures/index.ts';
 import { slipTo } from '../build/bytes.ts';
 import { repeating, slippedPairs, tableOf } from '../build/checkpoint.ts';

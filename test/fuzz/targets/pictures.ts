@@ -1,7 +1,6 @@
+import { decodeImage, readJpegHeader } from '@sagemaker-tfs/container/parts';
+import { gradient, sizeByLibjpeg } from '@sagemaker-tfs/container/testing';
 import sharp from 'sharp';
-import { decodeImage } from '../../../container/src/images/decode-image.ts';
-import { readJpegHeader } from '../../../container/src/images/jpeg-header.ts';
-import { gradient, sizeByLibjpeg } from '../../../container/src/images/test-pictures.ts';
 import {
   type Change,
   changedGif,
