@@ -14,7 +14,7 @@ import {
 } from '@sagemaker-tfs/tensors';
 import { CommandError, cannotWrite, explain, usageError } from '../errors.ts';
 import { writeWhole } from '../output/write-whole.ts';
-import { type BatchInput, noInputs, sortedFolder } from './local/inputs.ts';
+import { type BatchInput, noInputs, sizeOfInput, sortedFolder } from './local/inputs.ts';
 
 /** How a format frames records. */
 interface ShardFormat {
@@ -108,6 +108,7 @@ async function packInto(
   let shard: ShardWriter | undefined;
   for await (const { key, path } of inputs) {
     try {
+      await sizeOfInput(name, path);
       const body = await readFile(path);
       // A model refuses it, and a request of many records with it.
       if (body.length === 0) throw usageError('the file is empty. Remove it.');
@@ -135,7 +136,7 @@ async function packInto(
 }
 
 function isOfTheRecord(error: unknown): boolean {
-  return ['TOO_LARGE', 'ERR_FS_FILE_TOO_LARGE', 'USAGE'].includes(
+  return ['TOO_LARGE', 'ERR_FS_FILE_TOO_LARGE', 'UNSAFE_PATH', 'USAGE'].includes(
     (error as { code?: string }).code ?? '',
   );
 }

@@ -1,3 +1,4 @@
+import { execFileSync } from 'node:child_process';
 import { once } from 'node:events';
 import {
   cp,
@@ -5,6 +6,7 @@ import {
   mkdtemp,
   readdir,
   readFile,
+  realpath,
   rm,
   symlink,
   utimes,
@@ -83,13 +85,54 @@ describe('one request an object', () => {
     expect(await filesBelow(output)).toHaveLength(5);
   });
 
-  test('links to files are inputs; a link to nowhere is listed', async () => {
+  test('links within the folder are inputs; others are listed with where they lead, unread', async () => {
     await writeFile(join(work, 'elsewhere'), 'far');
-    await symlink(join(work, 'elsewhere'), join(input, 'link'));
+    await put('near', 'near');
+    await mkdir(join(input, 'sub'));
+    await symlink('../near', join(input, 'sub/link'));
+    await symlink('.', join(input, 'loop'));
+    await symlink(join(work, 'elsewhere'), join(input, 'out'));
     await symlink(join(work, 'nothing'), join(input, 'broken'));
+    await symlink('self', join(input, 'self'));
     const result = await job(echo);
-    expect(result).toMatchObject({ done: 1, failed: 1, failures: [{ key: 'broken' }] });
-    expect(await got('link')).toBe('<far>');
+    expect(result).toMatchObject({ done: 2, failed: 3, missing: 3 });
+    expect(await got('sub/link')).toBe('<near>');
+    const reasons = Object.fromEntries(result.failures.map(({ key, message }) => [key, message]));
+    const real = await realpath(join(work, 'elsewhere'));
+    expect(reasons).toEqual({
+      broken: expect.stringContaining('ENOENT'),
+      out: `cannot read it: a link leads out of ${input}, to ${real}. Put a copy of the file in its place.`,
+      self: expect.stringContaining('ELOOP'),
+    });
+  });
+
+  test('a manifest reaches no file through a folder that is a link, and opens no pipe', async () => {
+    await mkdir(join(work, 'other'));
+    await writeFile(join(work, 'other/file'), 'far');
+    await symlink(join(work, 'other'), join(input, 'other'));
+    execFileSync('mkfifo', [join(input, 'pipe')]);
+    const manifest = join(work, 'some.manifest');
+    await writeFile(manifest, '[{"prefix":"s3://bucket/in/"},"other/file","pipe"]');
+    for (const splitType of ['None', 'Line'] as const) {
+      const { failed, failures } = await job(echo, { manifest, splitType });
+      expect(failed).toBe(2);
+      expect(failures.map(({ message }) => message).sort()).toEqual([
+        expect.stringContaining('a link leads out of'),
+        expect.stringContaining('a pipe or a device'),
+      ]);
+      expect(stub?.bodies).toEqual([]);
+    }
+  });
+
+  test('a name that is not UTF-8 is refused before anything is sent; one with U+FFFD is not', async () => {
+    await put('\ufffd.txt', 'x');
+    expect(await job(echo)).toMatchObject({ done: 1 });
+    await writeFile(Buffer.concat([Buffer.from(`${input}/`), Buffer.of(0xe9, 0x2e, 0x74)]), 'x');
+    await expect(job(echo, { existing: 'replace' })).rejects.toMatchObject({
+      code: 'USAGE',
+      message: `${input}/é.t: the name is not UTF-8 (shown as Latin-1). Rename the file.`,
+    });
+    expect(stub?.bodies).toEqual([]);
   });
 
   test('429, 503 and a cut connection are tried again; 400 and 501 are not', async () => {

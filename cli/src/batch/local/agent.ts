@@ -3,7 +3,7 @@
  * request for each object or record, keeps a number of them in flight, retries what may succeed the next time.
  */
 
-import { readFile, stat } from 'node:fs/promises';
+import { readFile } from 'node:fs/promises';
 import { resolve } from 'node:path';
 import {
   type AssembleWith,
@@ -26,7 +26,13 @@ import {
 } from './completeness.ts';
 import { type IsDone, openOrigin } from './existing.ts';
 import { inGroups } from './groups.ts';
-import { type BatchInput, folderSource, type InputSource, manifestSource } from './inputs.ts';
+import {
+  type BatchInput,
+  folderSource,
+  type InputSource,
+  manifestSource,
+  sizeOfInput,
+} from './inputs.ts';
 import { refuseCollisions } from './key-collisions.ts';
 import { type OutputFolder, openOutputs } from './outputs.ts';
 import { payloadsOf } from './records.ts';
@@ -262,10 +268,10 @@ function settle({ job, counts, failures }: Run, { key }: BatchInput, failure?: R
 
 /** Sends an object as one request; undefined if its output is written. */
 async function transform(run: Run, input: BatchInput): Promise<RequestFailure | undefined> {
-  const { maxBytes, outputs } = run;
+  const { job, maxBytes, outputs } = run;
   let body: Uint8Array;
   try {
-    const { size } = await stat(input.path);
+    const size = await sizeOfInput(job.inputDirectory, input.path);
     if (maxBytes > 0 && size > maxBytes) {
       return { status: undefined, message: overLimit(size, maxBytes) };
     }
@@ -298,6 +304,7 @@ async function* transformRecords(
   const object = assemble(client, outputs, input.key, { assembleWith, maxBytes });
   let problem: string | undefined;
   try {
+    await sizeOfInput(job.inputDirectory, input.path);
     for await (const payload of payloadsOf(input.path, { splitType, strategy, maxBytes })) {
       yield object.add(payload);
     }

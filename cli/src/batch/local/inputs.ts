@@ -1,10 +1,11 @@
 /** The objects of a local batch job, found as the job goes: a folder's files or those of a manifest. */
+import { isUtf8 } from 'node:buffer';
 import type { Dirent } from 'node:fs';
-import { opendir, readdir, readFile, stat } from 'node:fs/promises';
+import { opendir, readdir, readFile, realpath, stat } from 'node:fs/promises';
 import { join, relative, resolve, sep } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { compareKeys, parseManifest } from '@sagemaker-tfs/batch';
-import { CommandError, cannotRead } from '../../errors.ts';
+import { CommandError, cannotRead, usageError } from '../../errors.ts';
 
 /** One input, named as S3 would name it. */
 export interface BatchInput {
@@ -22,8 +23,8 @@ export interface InputSource {
 }
 
 /**
- * Every file below a folder. Hidden files are left out, as a prefix on S3 would rarely have them; links to
- * files are followed, links to folders are not.
+ * Every file below a folder. Hidden files are left out, as a prefix on S3 would rarely have them. Links to files are
+ * inputs, those to folders are not.
  * @param except a folder that is not part of the input, such as the outputs' own
  */
 export function folderSource(directory: string, except?: string): InputSource {
@@ -79,7 +80,7 @@ async function sorted(directory: string): Promise<Dirent[]> {
   return entries.sort((a, b) => compareKeys(nameOf(a), nameOf(b)));
 }
 
-/** @throws CommandError FILE_NOT_FOUND */
+/** @throws CommandError FILE_NOT_FOUND; USAGE for a name that no key can have */
 async function* listInputs(
   directory: string,
   below: string,
@@ -88,6 +89,7 @@ async function* listInputs(
   const entries = await walk.entriesOf(below).catch(cannotRead(below, 'the input folder'));
   for await (const entry of entries) {
     if (entry.name.startsWith('.')) continue;
+    if (entry.name.includes(REPLACED)) await requireUtf8(below);
     const path = join(below, entry.name);
     if (entry.isDirectory()) {
       if (resolve(path) !== walk.except) yield* listInputs(directory, path, walk);
@@ -95,6 +97,37 @@ async function* listInputs(
       yield { key: relative(directory, path).split(sep).join('/'), path };
     }
   }
+}
+
+/** What stands for bytes of a name that are not UTF-8. A name may also have it itself. */
+const REPLACED = '\ufffd';
+
+/** A key is UTF-8, and such a file could not be opened by the name that is shown. */
+async function requireUtf8(directory: string): Promise<void> {
+  const names = await readdir(directory, { encoding: 'buffer' });
+  const bad = names.find((name) => !isUtf8(name));
+  if (!bad) return;
+  throw usageError(
+    `${join(directory, bad.toString('latin1'))}: the name is not UTF-8 (shown as Latin-1). Rename the file.`,
+  );
+}
+
+/**
+ * Bytes of an input below a folder. Whoever may put a file there must not have others read for it.
+ * @throws CommandError UNSAFE_PATH for a link that leads out of the folder, USAGE for a pipe or a device; the file
+ * system's error
+ */
+export async function sizeOfInput(directory: string, path: string): Promise<number> {
+  const [root, target] = [await realpath(directory), await realpath(path)];
+  if (!target.startsWith(root.endsWith(sep) ? root : root + sep)) {
+    throw new CommandError(
+      'UNSAFE_PATH',
+      `a link leads out of ${directory}, to ${target}. Put a copy of the file in its place.`,
+    );
+  }
+  const info = await stat(target);
+  if (info.isFile()) return info.size;
+  throw usageError('it is a folder, a pipe or a device. Remove it.');
 }
 
 /** A link that leads nowhere counts as a file: it is an input that cannot be read, and is listed as such. */
