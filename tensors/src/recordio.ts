@@ -5,13 +5,13 @@
  */
 import { TensorError } from './errors.ts';
 import { BadFrame, type Part, recordReaders } from './record-format.ts';
-import { dataViewOf } from './text.ts';
 
 const MAGIC = 0xced7230a;
 const HEADER_BYTES = 8;
 const MAX_LENGTH = 2 ** 29 - 1;
 const FLAG = { whole: 0, first: 1, middle: 2, last: 3 } as const;
 const magicBytes = Uint8Array.of(0x0a, 0x23, 0xd7, 0xce);
+const zeros = new Uint8Array(3);
 
 const readers = recordReaders({ name: 'RecordIO', joint: magicBytes, partAt });
 
@@ -33,30 +33,30 @@ export function encodeRecordIo(record: Uint8Array): Uint8Array[] {
     );
   }
   const magics = alignedMagics(record);
+  if (magics.length === 0) return encodePart(record, FLAG.whole);
   const starts = [0, ...magics.map((at) => at + 4)];
   return starts.flatMap((start, i) => {
-    const isLast = i === magics.length;
-    const end = isLast ? record.byteLength : (magics[i] as number);
-    const flag = i === 0 ? (isLast ? FLAG.whole : FLAG.first) : isLast ? FLAG.last : FLAG.middle;
+    const end = i === magics.length ? record.byteLength : (magics[i] as number);
+    const flag = i === 0 ? FLAG.first : i === magics.length ? FLAG.last : FLAG.middle;
     return encodePart(record.subarray(start, end), flag);
   });
 }
 
+// Files of millions of tiny records have as many headers: a view or an array of zeros for each costs more than the rest.
 function encodePart(data: Uint8Array, flag: number): Uint8Array[] {
+  const word = flag * 2 ** 29 + data.byteLength;
   const header = new Uint8Array(HEADER_BYTES);
-  const view = dataViewOf(header);
-  view.setUint32(0, MAGIC, true);
-  view.setUint32(4, flag * 2 ** 29 + data.byteLength, true);
-  const padding = new Uint8Array(paddedLength(data.byteLength) - data.byteLength);
-  return padding.byteLength > 0 ? [header, data, padding] : [header, data];
+  header.set(magicBytes);
+  for (let i = 0; i < 4; i++) header[4 + i] = word >>> (8 * i);
+  const padding = paddedLength(data.byteLength) - data.byteLength;
+  return padding > 0 ? [header, data, zeros.subarray(0, padding)] : [header, data];
 }
 
 /** Where the magic lies in the data at multiples of 4. */
 function alignedMagics(data: Uint8Array): number[] {
-  const view = dataViewOf(data);
   const found: number[] = [];
   for (let at = 0; at + 4 <= data.byteLength; at += 4) {
-    if (view.getUint32(at, true) === MAGIC) found.push(at);
+    if (wordAt(data, at) === MAGIC) found.push(at);
   }
   return found;
 }
@@ -80,16 +80,22 @@ function readHeader(
   at: number,
   isContinued: boolean,
 ): { flag: number; length: number } {
-  const view = dataViewOf(bytes);
-  const magic = view.getUint32(at, true);
+  const magic = wordAt(bytes, at);
   if (magic !== MAGIC) {
     throw new BadFrame(`it starts with 0x${magic.toString(16)}, not the magic 0xced7230a`);
   }
-  const word = view.getUint32(at + 4, true);
+  const word = wordAt(bytes, at + 4);
   const flag = word >>> 29;
   const isContinuation = flag === FLAG.middle || flag === FLAG.last;
   if (flag > FLAG.last || isContinuation !== isContinued) {
     throw new BadFrame(`flag ${flag} ${isContinued ? 'within' : 'at the start of'} a record`);
   }
   return { flag, length: word & MAX_LENGTH };
+}
+
+/** The word of 4 bytes that are there. */
+function wordAt(bytes: Uint8Array, at: number): number {
+  const low = (bytes[at] as number) | ((bytes[at + 1] as number) << 8);
+  const high = (bytes[at + 2] as number) | ((bytes[at + 3] as number) << 8);
+  return (low | (high << 16)) >>> 0;
 }

@@ -297,6 +297,28 @@ describe('records', () => {
     expect([...readTfRecords(tf)]).toHaveLength(3);
   });
 
+  test('half a million empty records are packed in a heap of 100 MB', async () => {
+    const bytes = Buffer.concat(Array(500_000).fill(Buffer.concat(encodeRecordIo(Buffer.of()))));
+    await put('empty.rec', bytes);
+    stub = await startStub(() => 'yes', { MaxPayloadInMB: 100 });
+    const { exitCode, stderr } = await sagemakerTfs(
+      [
+        ...['batch', 'local', input, '--out', output, '--url', stub.url],
+        ...['--split-type', 'RecordIO', '--batch-strategy', 'MultiRecord'],
+        ...['--content-type', 'application/x-recordio'],
+      ],
+      { NODE_OPTIONS: '--max-old-space-size=100' },
+    );
+    expect([exitCode, stderr.includes('heap')]).toEqual([0, false]);
+    expect(stub.bodies.map((body) => body.equals(bytes))).toEqual([true]);
+  });
+
+  test('empty lines are no records, wherever a chunk of the file ends', async () => {
+    await put('lines', `${'\n'.repeat(300_000)}a${'\n'.repeat(300_000)}b\n\nc`);
+    await job(echo, { splitType: 'Line', batchStrategy: 'MultiRecord' });
+    expect(stub?.bodies.map(String)).toEqual(['a\nb\nc\n']);
+  });
+
   test('a shard that ends early, or with records that fail, has no output and says which', async () => {
     const records = ['good', 'bad', 'good', 'bad'].map((text) => Buffer.from(text));
     const whole = Buffer.concat(records.flatMap(encodeTfRecord));

@@ -39,8 +39,7 @@ const NEWLINE = 0x0a;
  */
 export async function* payloadsOf(path: string, cut: Cut): AsyncGenerator<Payload> {
   const single = cut.strategy === 'SingleRecord';
-  let waiting: Uint8Array[] = [];
-  let bytes = 0;
+  const payload = growing();
   let first = 0;
   let index = 0;
   for await (const record of recordsOf(path, cut)) {
@@ -49,18 +48,41 @@ export async function* payloadsOf(path: string, cut: Cut): AsyncGenerator<Payloa
     } else {
       const framed = frame(cut.splitType, record);
       const size = framed.reduce((sum, { byteLength }) => sum + byteLength, 0);
+      const { bytes } = payload;
       if (bytes > 0 && cut.maxBytes > 0 && bytes + size > cut.maxBytes) {
-        yield { body: Buffer.concat(waiting), first, count: index - first };
-        waiting = [];
-        bytes = 0;
+        yield { body: payload.take(), first, count: index - first };
         first = index;
       }
-      waiting.push(...framed);
-      bytes += size;
+      for (const piece of framed) payload.add(piece);
     }
     index++;
   }
-  if (bytes > 0) yield { body: Buffer.concat(waiting), first, count: index - first };
+  if (payload.bytes > 0) yield { body: payload.take(), first, count: index - first };
+}
+
+/** Bytes put together piece by piece: kept pieces would take many times their bytes where these are few. */
+function growing() {
+  let room = Buffer.alloc(FRAMING);
+  const own = {
+    bytes: 0,
+    add(piece: Uint8Array) {
+      const end = own.bytes + piece.byteLength;
+      if (end > room.byteLength) {
+        const larger = Buffer.alloc(2 * end);
+        larger.set(room.subarray(0, own.bytes));
+        room = larger;
+      }
+      room.set(piece, own.bytes);
+      own.bytes = end;
+    },
+    take(): Uint8Array {
+      const taken = room.subarray(0, own.bytes);
+      room = Buffer.alloc(FRAMING);
+      own.bytes = 0;
+      return taken;
+    },
+  };
+  return own;
 }
 
 function recordsOf(path: string, { splitType, maxBytes }: Cut): AsyncIterable<Uint8Array> {
@@ -95,13 +117,16 @@ async function* lines(
   let have = 0;
   for await (const chunk of chunks) {
     let from = 0;
-    for (let at = chunk.indexOf(NEWLINE); at >= 0; at = chunk.indexOf(NEWLINE, from)) {
+    // Millions of empty lines, which are no records, are left at once.
+    while (have === 0 && chunk[from] === NEWLINE) from++;
+    for (let at = chunk.indexOf(NEWLINE, from); at >= 0; at = chunk.indexOf(NEWLINE, from)) {
       const rest = chunk.subarray(from, at);
       const line = have > 0 ? Buffer.concat([...pending, rest]) : rest;
       if (line.byteLength > 0) yield line;
       pending = [];
       have = 0;
       from = at + 1;
+      while (chunk[from] === NEWLINE) from++;
     }
     pending.push(chunk.subarray(from));
     have += chunk.byteLength - from;
