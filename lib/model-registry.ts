@@ -1,6 +1,6 @@
 /** A Model Registry: groups of versions, the bucket of their archives, and who else may use them. */
 import { SAGEMAKER_NAME } from '@sagemaker-tfs/batch';
-import { AccountPrincipal, Effect, PolicyDocument, PolicyStatement } from 'aws-cdk-lib/aws-iam';
+import { AccountPrincipal, PolicyDocument, PolicyStatement } from 'aws-cdk-lib/aws-iam';
 import type { IKey } from 'aws-cdk-lib/aws-kms';
 import type { Bucket } from 'aws-cdk-lib/aws-s3';
 import { CfnModelPackageGroup } from 'aws-cdk-lib/aws-sagemaker';
@@ -15,10 +15,16 @@ export interface ModelRegistryProps {
   /** Names of the model package groups: one for each model that is versioned. */
   readonly groups: readonly string[];
   /**
-   * Accounts that may read the groups and the archives, make models of them, and approve versions.
+   * Accounts that may read the groups and the archives, and make models of them.
    * @default - this account alone
    */
   readonly readers?: readonly string[];
+  /**
+   * Accounts that may read the groups and change versions: their approval, and all else that SageMaker lets change, such
+   * as archive and image. An account that deploys too is among both.
+   * @default - this account alone
+   */
+  readonly approvers?: readonly string[];
   /**
    * Key of the bucket.
    * @default - the key of the stack, or S3's own
@@ -39,16 +45,17 @@ export class ModelRegistry extends Construct {
     super(scope, id);
     setEncryptionKey(this, props.encryptionKey);
     checkGroups(this, props.groups);
-    const { readers = [] } = props;
-    checkReaders(this, readers);
+    const { readers = [], approvers = [] } = props;
+    checkAccounts(this, 'readers', readers);
+    checkAccounts(this, 'approvers', approvers);
     this.bucket = createDataBucket(this, 'Models', { filledOnCreate: false });
-    const principals = readers.map((account) => new AccountPrincipal(account));
     if (readers.length > 0) this.shareBucket(readers);
+    const isShared = readers.length + approvers.length > 0;
     this.groups = new Map(
       props.groups.map((name, i) => {
         const group = new CfnModelPackageGroup(this, `Group${i === 0 ? '' : i}`, {
           modelPackageGroupName: name,
-          ...(readers.length > 0 && { modelPackageGroupPolicy: this.policyFor(name, principals) }),
+          ...(isShared && { modelPackageGroupPolicy: this.policyFor(name, readers, approvers) }),
         });
         group.applyRemovalPolicy(RemovalPolicy.RETAIN);
         return [name, group];
@@ -79,10 +86,16 @@ export class ModelRegistry extends Construct {
   }
 
   /**
-   * What other accounts need to deploy a version.
+   * What other accounts need to deploy a version, or to approve one. AWS's example lets all that deploy do both; but
+   * `UpdateModelPackage` takes archive and image too.
    * @see https://docs.aws.amazon.com/sagemaker/latest/dg/model-registry-deploy-xaccount.html
+   * @see https://docs.aws.amazon.com/sagemaker/latest/APIReference/API_UpdateModelPackage.html
    */
-  private policyFor(name: string, principals: readonly AccountPrincipal[]): PolicyDocument {
+  private policyFor(
+    name: string,
+    readers: readonly string[],
+    approvers: readonly string[],
+  ): PolicyDocument {
     const arn = (resource: string) =>
       Stack.of(this).formatArn({
         service: 'sagemaker',
@@ -90,28 +103,29 @@ export class ModelRegistry extends Construct {
         resourceName: resource === 'model-package' ? `${name}/*` : name,
         arnFormat: ArnFormat.SLASH_RESOURCE_NAME,
       });
+    const allow = (
+      sid: string,
+      accounts: readonly string[],
+      resource: string,
+      ...actions: readonly string[]
+    ) =>
+      accounts.length === 0
+        ? []
+        : new PolicyStatement({
+            sid,
+            principals: accounts.map((account) => new AccountPrincipal(account)),
+            actions: actions.map((action) => `sagemaker:${action}`),
+            resources: [arn(resource)],
+          });
+    const all = [...new Set([...readers, ...approvers])];
+    const version = 'model-package';
     return new PolicyDocument({
       statements: [
-        new PolicyStatement({
-          sid: 'ReadGroup',
-          effect: Effect.ALLOW,
-          principals: [...principals],
-          actions: ['sagemaker:DescribeModelPackageGroup'],
-          resources: [arn('model-package-group')],
-        }),
-        new PolicyStatement({
-          sid: 'UseVersions',
-          effect: Effect.ALLOW,
-          principals: [...principals],
-          actions: [
-            'sagemaker:DescribeModelPackage',
-            'sagemaker:ListModelPackages',
-            'sagemaker:UpdateModelPackage',
-            'sagemaker:CreateModel',
-          ],
-          resources: [arn('model-package')],
-        }),
-      ],
+        allow('ReadGroup', all, 'model-package-group', 'DescribeModelPackageGroup'),
+        allow('ReadVersions', all, version, 'DescribeModelPackage', 'ListModelPackages'),
+        allow('DeployVersions', readers, version, 'CreateModel'),
+        allow('ApproveVersions', approvers, version, 'UpdateModelPackage'),
+      ].flat(),
     });
   }
 }
@@ -129,10 +143,14 @@ function checkGroups(scope: Construct, groups: readonly string[]): void {
   });
 }
 
-function checkReaders(scope: Construct, readers: readonly string[]): void {
-  readers.forEach((account, i) => {
+function checkAccounts(
+  scope: Construct,
+  prop: 'readers' | 'approvers',
+  accounts: readonly string[],
+): void {
+  accounts.forEach((account, i) => {
     if (Token.isUnresolved(account) || /^\d{12}$/.test(account)) return;
     const fix = 'Write the 12 digits of an account';
-    invalidProp(scope, `readers[${i}]`, `'${account}' is no account`, fix);
+    invalidProp(scope, `${prop}[${i}]`, `'${account}' is no account`, fix);
   });
 }

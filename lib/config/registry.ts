@@ -6,6 +6,8 @@ import { keyArn } from './fields.ts';
 
 const group = z.string().regex(SAGEMAKER_NAME, 'use letters, digits and single hyphens');
 
+const account = z.string().regex(/^\d{12}$/, 'write the 12 digits of an account');
+
 /** A version in the registry as the source of a model. */
 export const modelPackage = z.strictObject({
   arn: z
@@ -34,10 +36,16 @@ export const registry = z.strictObject({
     .min(1)
     .describe('Names of model package groups, one for each model that has versions.'),
   readers: z
-    .array(z.string().regex(/^\d{12}$/, 'write the 12 digits of an account'))
+    .array(account)
     .optional()
     .describe(
       'Other accounts that may read versions and archives, and deploy them. Default: none.',
+    ),
+  approvers: z
+    .array(account)
+    .optional()
+    .describe(
+      'Other accounts that may read and change versions, such as approve them. Default: none.',
     ),
 });
 

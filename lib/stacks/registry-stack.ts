@@ -9,7 +9,7 @@ import { Redeployment } from '../redeployment.ts';
 
 /** Props of {@link RegistryStack}. */
 export interface RegistryStackProps extends StackProps {
-  /** Groups of versions and who may read them. @default - no groups */
+  /** Groups of versions, and who may read or approve them. @default - no groups */
   readonly registry?: RegistryConfig;
   /** What starts deployments. @default - nothing */
   readonly redeploy?: readonly RedeployConfig[];
@@ -24,8 +24,8 @@ export class RegistryStack extends Stack {
     setEncryptionKeyArn(this, props.encryptionKeyArn);
     const { registry, redeploy = [] } = props;
     if (registry) {
-      const { groups, readers = [] } = registry;
-      const made = new ModelRegistry(this, 'Registry', { groups, readers });
+      const { groups, readers = [], approvers = [] } = registry;
+      const made = new ModelRegistry(this, 'Registry', { groups, readers, approvers });
       new CfnOutput(this, 'RegisterTo', {
         description: 'For register --to',
         value: made.bucket.s3UrlForObject(''),

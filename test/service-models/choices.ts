@@ -353,7 +353,7 @@ export const choices = (baseline: string): Readonly<Record<string, readonly Choi
     { endpoint: { enabled: false }, model: { networkIsolation: true } },
     {
       rest: {
-        registry: { groups: ['digits'], readers: ['222222222222'] },
+        registry: { groups: ['digits'], readers: ['222222222222'], approvers: ['333333333333'] },
         redeploy: [
           { approvedIn: 'digits', project: 'deploy' },
           { pointer: 's3://models/now.txt', pipeline: 'deploy' },

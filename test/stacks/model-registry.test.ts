@@ -159,6 +159,7 @@ describe('a version as a model', () => {
 
 describe('a registry', () => {
   const GROUP = 'AWS::SageMaker::ModelPackageGroup';
+  const OTHER = '222222222222';
 
   test('has groups that AWS takes, with a policy for other accounts', () => {
     const stack = testStack();
@@ -192,7 +193,31 @@ describe('a registry', () => {
     });
   });
 
-  const readers = ['222222222222', '333333333333'];
+  test.each([
+    ['readers', ['CreateModel']],
+    ['approvers', ['UpdateModelPackage']],
+    ['readers and approvers', ['CreateModel', 'UpdateModelPackage']],
+  ])('lets %s do %j of versions beside reading them', (lists, also) => {
+    const accounts = (list: string) => ({ ...(lists.includes(list) && { [list]: [OTHER] }) });
+    const registry = { groups: ['digits'], ...accounts('readers'), ...accounts('approvers') };
+    const made = templates({ models: { m: { modelPackage, endpoint: {} } }, registry });
+    const template = made['tensorflow-registry'] as Template;
+    const [group] = Object.values(template.findResources(GROUP));
+    const statements = group?.Properties.ModelPackageGroupPolicy.Statement as {
+      Action: string | string[];
+      Principal: unknown;
+    }[];
+    for (const { Principal } of statements) expect(JSON.stringify(Principal)).toContain(OTHER);
+    const reads = ['DescribeModelPackageGroup', 'DescribeModelPackage', 'ListModelPackages'];
+    expect(statements.flatMap(({ Action }) => Action)).toEqual(
+      [...reads, ...also].map((action) => `sagemaker:${action}`),
+    );
+    // The archives are for those who deploy.
+    const policies = JSON.stringify(template.findResources('AWS::S3::BucketPolicy'));
+    expect(policies.includes(OTHER)).toBe(lists.includes('readers'));
+  });
+
+  const readers = [OTHER, '333333333333'];
 
   test('under a key of the app lets readers decrypt through S3, and nothing else', () => {
     const stack = testStack();
@@ -230,6 +255,7 @@ describe('a registry', () => {
     [{ groups: ['a_b'] }, /groups\[0\]: 'a_b' is not a name/],
     [{ groups: ['a', 'a'] }, /groups\[1\]: 'a' is there twice/],
     [{ groups: ['a'], readers: ['me'] }, /readers\[0\]: 'me' is no account/],
+    [{ groups: ['a'], approvers: ['me'] }, /approvers\[0\]: 'me' is no account/],
   ])('of %j is refused', (props, message) => {
     expect(() => new ModelRegistry(testStack(), 'Registry', props)).toThrow(message);
   });
