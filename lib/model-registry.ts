@@ -57,7 +57,9 @@ export class ModelRegistry extends Construct {
           modelPackageGroupName: name,
           ...(isShared && { modelPackageGroupPolicy: this.policyFor(name, readers, approvers) }),
         });
-        group.applyRemovalPolicy(RemovalPolicy.RETAIN);
+        // One that a failed first deployment left would be in the way of the next, as its name is fixed.
+        // https://docs.aws.amazon.com/AWSCloudFormation/latest/TemplateReference/aws-attribute-deletionpolicy.html
+        group.applyRemovalPolicy(RemovalPolicy.RETAIN_ON_UPDATE_OR_DELETE);
         return [name, group];
       }),
     );
