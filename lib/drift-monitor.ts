@@ -6,6 +6,7 @@ import { Alarm, ComparisonOperator, Metric, TreatMissingData } from 'aws-cdk-lib
 import { SnsAction } from 'aws-cdk-lib/aws-cloudwatch-actions';
 import { Rule, Schedule } from 'aws-cdk-lib/aws-events';
 import { LambdaFunction } from 'aws-cdk-lib/aws-events-targets';
+import type { IKey } from 'aws-cdk-lib/aws-kms';
 import type { IFunction } from 'aws-cdk-lib/aws-lambda';
 import { Asset } from 'aws-cdk-lib/aws-s3-assets';
 import type { ITopic } from 'aws-cdk-lib/aws-sns';
@@ -13,6 +14,7 @@ import { Duration } from 'aws-cdk-lib/core';
 import { Construct } from 'constructs';
 import { addFunction } from './add-function.ts';
 import type { AnyBucket } from './cdk-types.ts';
+import { encryptionKeyOf, setEncryptionKey } from './encryption.ts';
 import type { IRealtimeEndpoint } from './endpoint/endpoint-base.ts';
 import { DRIFT_CAPTURES, DRIFT_HOURS } from './rules/bounds.ts';
 import { scheduleProblem } from './rules/limits.ts';
@@ -57,6 +59,11 @@ export interface DriftMonitorProps {
    * @default - nobody
    */
   readonly alarmTopic?: ITopic;
+  /**
+   * Key of the function's logs.
+   * @default - the key of the stack, or of the endpoint, or AWS's own key
+   */
+  readonly encryptionKey?: IKey;
 }
 
 /** Namespace of its metrics. */
@@ -83,6 +90,8 @@ export class DriftMonitor extends Construct {
 
   constructor(scope: Construct, id: string, props: DriftMonitorProps) {
     super(scope, id);
+    const key = props.encryptionKey ?? encryptionKeyOf(this) ?? encryptionKeyOf(props.endpoint);
+    setEncryptionKey(this, key);
     const { schedule = 'rate(1 day)', hours = 24, maxCaptures = 5000, threshold = 0.2 } = props;
     checkBaseline(this, props.baseline);
     refuseProblem(this, 'schedule', scheduleProblem(schedule));

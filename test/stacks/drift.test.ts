@@ -11,11 +11,20 @@ import {
 } from '@aws-sdk/client-s3';
 import { baselineOf, gatherer, parseCapture } from '@sagemaker-tfs/container/captures';
 import { Match, Template } from 'aws-cdk-lib/assertions';
+import { Key } from 'aws-cdk-lib/aws-kms';
+import { Bucket, type IBucket } from 'aws-cdk-lib/aws-s3';
 import type { Stack } from 'aws-cdk-lib/core';
 import { handler } from '../../lib/drift/handler/index.ts';
-import { addServingStacks, parseConfig } from '../../lib/index.ts';
+import {
+  addServingStacks,
+  DriftMonitor,
+  EndpointApi,
+  parseConfig,
+  RealtimeEndpoint,
+  SmokeTest,
+} from '../../lib/index.ts';
 import { type Moto, startMoto, TEST_CREDENTIALS } from '../rehearse/moto.ts';
-import { testApp } from './support.ts';
+import { testApp, testModel, testStack } from './support.ts';
 
 jest.setTimeout(120_000);
 
@@ -91,6 +100,29 @@ test('a look at captures every day, with an alarm that mails', () => {
   const policies = JSON.stringify(template.findResources('AWS::IAM::Policy'));
   expect(policies).toMatch(/\/data-capture\/[^"]+\/\*/);
   expect(policies).toMatch(/\/drift\/[^"]+\/\*/);
+});
+
+test('logs of constructs beside an endpoint are under its key, or under their own', () => {
+  const stack = testStack();
+  const encryptionKey = new Key(stack, 'Key');
+  const own = new Key(stack, 'Own');
+  const variants = [{ model: testModel(stack) }];
+  const endpoint = new RealtimeEndpoint(stack, 'Endpoint', { variants, encryptionKey });
+  const bucket: IBucket = Bucket.fromBucketName(stack, 'Data', 'data');
+  const jwt = { issuer: 'https://login.example.com/', audience: ['digits'] };
+  new SmokeTest(stack, 'SmokeTest', { endpoint, samples: [] });
+  new EndpointApi(stack, 'Api', { endpoint, auth: 'jwt', jwt });
+  new DriftMonitor(stack, 'Drift', { endpoint, bucket, baseline });
+  new DriftMonitor(stack, 'OwnDrift', { endpoint, bucket, baseline, encryptionKey: own });
+  const groups = Object.entries(Template.fromStack(stack).findResources('AWS::Logs::LogGroup'));
+  const keys = groups.map(([id, { Properties }]) => [id.slice(0, -8), Properties.KmsKeyId]);
+  const [theEndpoints, its] = [encryptionKey, own].map(({ keyArn }) => stack.resolve(keyArn));
+  expect(Object.fromEntries(keys)).toMatchObject({
+    SmokeTestLog: theEndpoints,
+    ApiAuthorizerLog: theEndpoints,
+    DriftLog: theEndpoints,
+    OwnDriftLog: its,
+  });
 });
 
 test.each([
