@@ -140,7 +140,12 @@ export class EndpointApi extends Construct {
     const policy = new Policy(this, `Call${Token.isUnresolved(endpointName) ? '' : endpointName}`, {
       roles: [role],
     });
-    endpoint.grantInvoke(policy);
+    // Not `grantInvoke`: API Gateway passes on whole answers, never streams.
+    Grant.addToPrincipal({
+      grantee: policy,
+      actions: ['sagemaker:InvokeEndpoint'],
+      resourceArns: [endpoint.endpointArn],
+    });
     return {
       endpointName,
       role,

@@ -52,6 +52,20 @@ function closure(all: Readonly<Record<string, Resource>>, id: string, found = ne
   return found;
 }
 
+test("API Gateway's role may invoke the endpoint, and nothing else", () => {
+  const { stack } = apiOf();
+  const imported = RealtimeEndpoint.fromEndpointName(stack, 'Imported', 'digits');
+  new EndpointApi(stack, 'Other', { endpoint: imported, auth: 'iam' });
+  const policies = Object.entries(Template.fromStack(stack).findResources('AWS::IAM::Policy'));
+  const calls = policies.filter(([id]) => /^(Api|Other)Call/.test(id));
+  expect(calls).toHaveLength(2);
+  for (const [, { Properties }] of calls) {
+    const [statement, ...others] = Properties.PolicyDocument.Statement;
+    expect(others).toEqual([]);
+    expect(statement.Action).toBe('sagemaker:InvokeEndpoint');
+  }
+});
+
 const METHOD = 'AWS::ApiGateway::Method';
 const JWT = { issuer: 'https://login.example.com/', audience: ['digits'] };
 
