@@ -1,4 +1,4 @@
-import { mkdir, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { mkdir, mkdtemp, readdir, readFile, rm, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { PACK_FORMATS } from '@sagemaker-tfs/batch';
@@ -20,7 +20,7 @@ test.each(PACK_FORMATS)(
   '%s: what is packed comes back byte for byte, under its name',
   async (format) => {
     const names = await readdir(SAMPLES);
-    const report = await packFolder(SAMPLES, join(work, 'shards'), format, 50_000);
+    const report = await packFolder(SAMPLES, join(work, 'shards'), { format, shardBytes: 50_000 });
     expect(report.records).toBe(names.length);
     const shards = await shardsIn(join(work, 'shards'));
     expect(shards.length).toBe(report.shards);
@@ -38,7 +38,10 @@ test('records are in the order of their keys, as the rows of a fetch, whatever t
   const keys = ['B', 'a-b', 'a/x', 'a0', 'z', '\u{ff5a}', '\u{1f600}'];
   await mkdir(join(work, 'in/a'), { recursive: true });
   for (const key of keys.toReversed()) await writeFile(join(work, 'in', key), key);
-  await packFolder(join(work, 'in'), join(work, 'shards'), 'length-prefixed', 1e9);
+  await packFolder(join(work, 'in'), join(work, 'shards'), {
+    format: 'length-prefixed',
+    shardBytes: 1e9,
+  });
   const names = await readFile(join(work, 'shards.keys/shard-000000.ndjson'), 'utf8');
   expect(names.trimEnd().split('\n')).toEqual(keys.map((key) => JSON.stringify(key)));
   const [shard = ''] = await shardsIn(join(work, 'shards'));
@@ -48,14 +51,14 @@ test('records are in the order of their keys, as the rows of a fetch, whatever t
 });
 
 test('without the names, a shard unpacks into numbered files', async () => {
-  await packFolder(SAMPLES, join(work, 'shards'), 'tfrecord', 1e9);
+  await packFolder(SAMPLES, join(work, 'shards'), { format: 'tfrecord', shardBytes: 1e9 });
   await rm(join(work, 'shards.keys/shard-000000.ndjson'));
   await unpackShards(await shardsIn(join(work, 'shards')), join(work, 'back'));
   expect(await readdir(join(work, 'back'))).toContain('shard-000000-000000');
 });
 
 test('a damaged shard names the record; files before it are there', async () => {
-  await packFolder(SAMPLES, join(work, 'shards'), 'tfrecord', 1e9);
+  await packFolder(SAMPLES, join(work, 'shards'), { format: 'tfrecord', shardBytes: 1e9 });
   const [shard = ''] = await shardsIn(join(work, 'shards'));
   const bytes = await readFile(shard);
   bytes.writeUInt8((bytes[bytes.length - 10] ?? 0) ^ 1, bytes.length - 10);
@@ -64,7 +67,7 @@ test('a damaged shard names the record; files before it are there', async () => 
 });
 
 test('a record whose name leads out of the folder is refused', async () => {
-  await packFolder(SAMPLES, join(work, 'shards'), 'recordio', 1e9);
+  await packFolder(SAMPLES, join(work, 'shards'), { format: 'recordio', shardBytes: 1e9 });
   await writeFile(join(work, 'shards.keys/shard-000000.ndjson'), '"../out"\n');
   const [shard = ''] = await shardsIn(join(work, 'shards'));
   await expect(unpackShards([shard], join(work, 'back'))).rejects.toMatchObject({
@@ -76,9 +79,9 @@ test('a file where a folder is to be is an error of the output, with its code', 
   await writeFile(join(work, 'file'), '');
   const refused = { code: 'OUTPUT_FAILED' };
   await expect(
-    packFolder(SAMPLES, join(work, 'file/shards'), 'recordio', 1e9),
+    packFolder(SAMPLES, join(work, 'file/shards'), { format: 'recordio', shardBytes: 1e9 }),
   ).rejects.toMatchObject(refused);
-  await packFolder(SAMPLES, join(work, 'shards'), 'recordio', 1e9);
+  await packFolder(SAMPLES, join(work, 'shards'), { format: 'recordio', shardBytes: 1e9 });
   const shards = await shardsIn(join(work, 'shards'));
   await expect(unpackShards(shards, join(work, 'file'))).rejects.toMatchObject(refused);
 });
@@ -96,13 +99,19 @@ test('the command packs with a size of its own, and refuses a folder with shards
   expect(none.exitCode).toBe(2);
 });
 
-test('an empty file is in no shard, and is named', async () => {
+test('an empty file, and one that a link outside leads to, are in no shard and are named', async () => {
   const inputs = join(work, 'inputs');
   await mkdir(inputs);
   await writeFile(join(inputs, 'a'), 'a');
   await writeFile(join(inputs, 'b'), '');
-  expect(await packFolder(inputs, join(work, 'shards'), 'tfrecord', 1_000)).toMatchObject({
+  await writeFile(join(work, 'far'), 'far');
+  await symlink(join(work, 'far'), join(inputs, 'c'));
+  const pack = { format: 'tfrecord', shardBytes: 1_000 } as const;
+  const empty = { key: 'b', message: expect.stringContaining('empty') };
+  expect(await packFolder(inputs, join(work, 'shards'), pack)).toMatchObject({
     records: 1,
-    failures: [{ key: 'b', message: expect.stringContaining('empty') }],
+    failures: [empty, { key: 'c', message: expect.stringContaining('--follow-links') }],
   });
+  const followed = await packFolder(inputs, join(work, 'more'), { ...pack, followLinks: true });
+  expect(followed).toMatchObject({ records: 2, failures: [empty] });
 });

@@ -52,18 +52,25 @@ export interface ShardReport {
   readonly failures: readonly { readonly key: string; readonly message: string }[];
 }
 
+/** How a folder is packed. */
+interface PackOptions {
+  readonly format: PackFormat;
+  /** Most bytes of a shard; a record that has more is one of its own. */
+  readonly shardBytes: number;
+  /** Whether links may lead out of the folder. Default: false, such files are listed as failed. */
+  readonly followLinks?: boolean | undefined;
+  readonly onRecord?: () => void;
+}
+
 /**
  * Packs the files below a folder into `shard-000000.<suffix>`, ... in the order of their keys, with
  * the names of the records in `<target>.keys`. The target is there as a whole or not at all; memory holds one file.
- * @param shardBytes most bytes of a shard; a record that has more is one of its own
  * @throws CommandError FILE_NOT_FOUND, INPUT_EMPTY, OUTPUT_EXISTS
  */
 export async function packFolder(
   directory: string,
   target: string,
-  format: PackFormat,
-  shardBytes: number,
-  onRecord: () => void = () => undefined,
+  options: PackOptions,
 ): Promise<ShardReport> {
   if ((await readdir(target).catch(() => [])).length > 0) {
     throw new CommandError('OUTPUT_EXISTS', `${target} is not empty. Name another folder.`);
@@ -76,7 +83,7 @@ export async function packFolder(
   for (const place of Object.values(places)) await makeFolder(place);
   try {
     const inputs = sortedFolder(directory, partial);
-    const report = await packInto(inputs, directory, places, format, shardBytes, onRecord);
+    const report = await packInto(inputs, directory, places, options);
     for (const old of [target, namesFolder(target)])
       await rm(old, { recursive: true, force: true });
     await rename(places.names, namesFolder(target));
@@ -97,9 +104,7 @@ async function packInto(
   inputs: AsyncIterable<BatchInput>,
   name: string,
   places: Places,
-  format: PackFormat,
-  shardBytes: number,
-  onRecord: () => void,
+  { format, shardBytes, followLinks, onRecord }: PackOptions,
 ): Promise<ShardReport> {
   const { encode } = SHARD_FORMATS[format];
   const suffix = PACK_ENDINGS[format];
@@ -108,7 +113,7 @@ async function packInto(
   let shard: ShardWriter | undefined;
   for await (const { key, path } of inputs) {
     try {
-      await sizeOfInput(name, path);
+      await sizeOfInput(followLinks ? undefined : name, path);
       const body = await readFile(path);
       // A model refuses it, and a request of many records with it.
       if (body.length === 0) throw usageError('the file is empty. Remove it.');
@@ -126,7 +131,7 @@ async function packInto(
       if (!isOwn) throw error;
       failures.push({ key, message: explain(error) });
     }
-    onRecord();
+    onRecord?.();
   }
   await shard?.close();
   if (records === 0 && failures.length === 0) {

@@ -38,6 +38,7 @@ interface BatchLocalOptions {
   readonly timeout?: number;
   readonly existing?: Existing;
   readonly maxFailurePercent?: number;
+  readonly followLinks?: true;
   readonly report?: string;
   readonly json?: true;
 }
@@ -51,10 +52,8 @@ export function addBatchLocal(batch: Command): void {
     )
     .argument('<folder>', 'input files, one request each unless they are split')
     .requiredOption('--out <folder>', 'where <name>.out files go')
-    .option(
-      '--manifest <file>',
-      'manifest of the keys below the folder to do (default: all files)',
-    );
+    .option('--manifest <file>', 'manifest of the keys below the folder to do (default: all files)')
+    .option('--follow-links', 'also read files that links outside the folder lead to');
   addRuntimeOptions(local);
   addRequestOptions(local);
   local
@@ -310,7 +309,7 @@ async function requireListener(url: string): Promise<void> {
 function requestsOf(options: BatchLocalOptions) {
   const { accept, customAttributes, splitType, batchStrategy, assembleWith } = options;
   const { maxConcurrentTransforms, maxPayload, maxRetries, timeout } = options;
-  const { existing, maxFailurePercent } = options;
+  const { existing, maxFailurePercent, followLinks } = options;
   return {
     ...(accept !== undefined && { accept }),
     ...(customAttributes !== undefined && { customAttributes }),
@@ -322,6 +321,7 @@ function requestsOf(options: BatchLocalOptions) {
     ...(maxRetries !== undefined && { maxRetries }),
     ...(timeout !== undefined && { timeoutSeconds: timeout }),
     ...(existing && { existing }),
+    ...(followLinks && { followLinks }),
     ...(maxFailurePercent !== undefined && { maxFailurePercent }),
   };
 }

@@ -25,6 +25,7 @@ interface PackOptions {
   readonly ranges?: string;
   readonly budgetHours?: string;
   readonly region?: string;
+  readonly followLinks?: true;
   readonly json?: true;
 }
 
@@ -66,6 +67,7 @@ export function addBatchShards(batch: Command): void {
       'of S3, hours of all processes together, restarts included, after which they end (default: no limit)',
     )
     .option('--region <region>', 'default: the one of the environment')
+    .option('--follow-links', 'of a folder, also pack files that links outside of it lead to')
     .option('--json', 'print the result as JSON')
     .action(pack)
     .exitOverride();
@@ -97,7 +99,10 @@ async function pack(from: string, options: PackOptions): Promise<void> {
       'one place is a folder and the other on S3. Give two folders, or two prefixes.',
     );
   }
-  if (onS3 === 2) return packOnS3(from, options);
+  if (onS3 === 2) {
+    if (options.followLinks) throw usageError('--follow-links is for a folder. Leave it out.');
+    return packOnS3(from, options);
+  }
   for (const name of ['keySuffix', 'share', 'ranges', 'budgetHours', 'region'] as const) {
     if (options[name] === undefined) continue;
     const flag = name.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`);
@@ -150,9 +155,12 @@ async function packFiles(folder: string, options: PackOptions): Promise<void> {
   const { countInputs, folderSource } = await import('../batch/local/inputs.ts');
   const bar = progress('files', await countInputs(folderSource(folder, options.out), folder));
   let done = 0;
-  const report = await packFolder(folder, options.out, options.format, options.shardSize, () =>
-    bar.update(++done),
-  ).finally(bar.stop);
+  const report = await packFolder(folder, options.out, {
+    format: options.format,
+    shardBytes: options.shardSize,
+    followLinks: options.followLinks,
+    onRecord: () => bar.update(++done),
+  }).finally(bar.stop);
   if (!options.json) printText(describe(report));
   if (report.failures.length > 0) {
     const [first] = report.failures;

@@ -101,9 +101,11 @@ describe('one request an object', () => {
     const real = await realpath(join(work, 'elsewhere'));
     expect(reasons).toEqual({
       broken: expect.stringContaining('ENOENT'),
-      out: `cannot read it: a link leads out of ${input}, to ${real}. Put a copy of the file in its place.`,
+      out: `cannot read it: a link leads out of ${input}, to ${real}. Read such files with --follow-links.`,
       self: expect.stringContaining('ELOOP'),
     });
+    expect(await job(echo, { followLinks: true })).toMatchObject({ done: 1, failed: 2 });
+    expect(await got('out')).toBe('<far>');
   });
 
   test('a manifest reaches no file through a folder that is a link, and opens no pipe', async () => {

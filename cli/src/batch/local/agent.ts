@@ -52,6 +52,8 @@ export interface LocalJob {
   /** Manifest of keys below the input folder. Default: all files of the folder. */
   readonly manifest?: string;
   readonly outputDirectory: string;
+  /** Whether links may lead out of the input folder. Default: false, such files fail. */
+  readonly followLinks?: boolean;
   readonly contentType: string;
   /** Default: the container's own choice (`Content-Type: application/json` for JSON). */
   readonly accept?: string;
@@ -266,12 +268,17 @@ function settle({ job, counts, failures }: Run, { key }: BatchInput, failure?: R
   }
 }
 
+/** The folder that links must stay in, if they must. */
+function linksWithin({ followLinks, inputDirectory }: LocalJob): string | undefined {
+  return followLinks ? undefined : inputDirectory;
+}
+
 /** Sends an object as one request; undefined if its output is written. */
 async function transform(run: Run, input: BatchInput): Promise<RequestFailure | undefined> {
   const { job, maxBytes, outputs } = run;
   let body: Uint8Array;
   try {
-    const size = await sizeOfInput(job.inputDirectory, input.path);
+    const size = await sizeOfInput(linksWithin(job), input.path);
     if (maxBytes > 0 && size > maxBytes) {
       return { status: undefined, message: overLimit(size, maxBytes) };
     }
@@ -304,7 +311,7 @@ async function* transformRecords(
   const object = assemble(client, outputs, input.key, { assembleWith, maxBytes });
   let problem: string | undefined;
   try {
-    await sizeOfInput(job.inputDirectory, input.path);
+    await sizeOfInput(linksWithin(job), input.path);
     for await (const payload of payloadsOf(input.path, { splitType, strategy, maxBytes })) {
       yield object.add(payload);
     }

@@ -113,21 +113,26 @@ async function requireUtf8(directory: string): Promise<void> {
 }
 
 /**
- * Bytes of an input below a folder. Whoever may put a file there must not have others read for it.
+ * Bytes of an input. Whoever may put a file into a folder must not have others read for it.
+ * @param within the folder that links must stay in; undefined if they may lead anywhere
  * @throws CommandError UNSAFE_PATH for a link that leads out of the folder, USAGE for a pipe or a device; the file
  * system's error
  */
-export async function sizeOfInput(directory: string, path: string): Promise<number> {
-  const [root, target] = [await realpath(directory), await realpath(path)];
-  if (!target.startsWith(root.endsWith(sep) ? root : root + sep)) {
+export async function sizeOfInput(within: string | undefined, path: string): Promise<number> {
+  const target = await realpath(path);
+  if (within !== undefined && !isBelow(await realpath(within), target)) {
     throw new CommandError(
       'UNSAFE_PATH',
-      `a link leads out of ${directory}, to ${target}. Put a copy of the file in its place.`,
+      `a link leads out of ${within}, to ${target}. Read such files with --follow-links.`,
     );
   }
   const info = await stat(target);
   if (info.isFile()) return info.size;
   throw usageError('it is a folder, a pipe or a device. Remove it.');
+}
+
+function isBelow(root: string, path: string): boolean {
+  return path.startsWith(root.endsWith(sep) ? root : root + sep);
 }
 
 /** A link that leads nowhere counts as a file: it is an input that cannot be read, and is listed as such. */
