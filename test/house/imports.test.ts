@@ -181,6 +181,15 @@ test('folders of the container import only what stands above them', () => {
   expect(refused).toEqual([]);
 });
 
+test('the clients for the model server stand alone', () => {
+  const taken = product.flatMap(({ from, to }) => {
+    const target = normalize(join(dirname(from), to));
+    const isOurs = from.startsWith('container/src/transport/') && to.startsWith('.');
+    return isOurs ? [target.split('/').slice(0, 3).join('/')] : [];
+  });
+  expect([...new Set(taken)].sort()).toEqual(['container/src/memory', 'container/src/transport']);
+});
+
 test('a circle would be found', () => {
   const edges = new Map([
     ['a', ['b']],

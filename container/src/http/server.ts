@@ -9,7 +9,7 @@ import {
 import { type AddressInfo, Server as NetServer, type Socket } from 'node:net';
 import { ServingError } from '../errors.ts';
 import { isHttpError } from '../handler/http-error.ts';
-import { type ListenOptions, listen } from '../transport/listen.ts';
+import { type ListenOptions, listen } from '../waiting/listen.ts';
 import { untilAborted } from '../waiting/or-aborted.ts';
 import { type RequestSignal, timedSignal } from '../waiting/request-signal.ts';
 import { takeAbsoluteTarget } from './absolute-target.ts';

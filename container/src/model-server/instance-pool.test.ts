@@ -9,6 +9,7 @@ import {
   startGrpcStub,
 } from '../testing/grpc-stub.ts';
 import { until } from '../testing/runtime-process.ts';
+import { UnusableReply } from '../transport/unusable-reply.ts';
 import { InstancePool, type InstancePoolOptions } from './instance-pool.ts';
 
 const PATH = '/test/Call';
@@ -93,6 +94,17 @@ test('no more calls are in flight than allowed, and those that wait go in turn',
   }
   expect(await Promise.all(answers)).toEqual(['a', 'b', 'c', 'd', 'e']);
   expect(calls.seen).toEqual(['a', 'b', 'c', 'd', 'e']);
+});
+
+test('an answer over the limit, and one that is not gRPC, become errors of the runtime', async () => {
+  const calls = await poolOnStub({}, (message) => reply(message));
+  await expect(call(calls, 'x'.repeat(1001))).rejects.toMatchObject({
+    code: 'RESPONSE_TOO_LARGE',
+    message:
+      "the model's answer has 1001 bytes, more than the 1000 allowed. Ask for fewer outputs with tfs-outputs or raise SAGEMAKER_TFS_MAX_RESPONSE_BYTES.",
+  });
+  const unlike = calls.pool.use(() => Promise.reject(new UnusableReply('no gRPC')));
+  await expect(unlike).rejects.toMatchObject({ code: 'INTERNAL', message: 'no gRPC.' });
 });
 
 test('an instance that served a model which is gone now still gets calls, and refuses them itself', async () => {

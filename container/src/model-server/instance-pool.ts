@@ -5,10 +5,18 @@ import type { BatchContext } from '@sagemaker-tfs/libtensorflow/joining';
 import type { AbortSignalLike } from '@sagemaker-tfs/tensors';
 import { StatusError } from '@sagemaker-tfs/tensors/status-error';
 import { ConnectionLost } from '../transport/connection-lost.ts';
+import { UnusableReply } from '../transport/unusable-reply.ts';
 import { ReadyGate } from '../waiting/ready-gate.ts';
 import { CallQueue, type WaitOptions } from './call-queue.ts';
 import type { ModelServerEndpoint } from './endpoint.ts';
-import { endedTogether, endedTwice, endsServer, hadNoTurn, neverSent } from './lost-calls.ts';
+import {
+  endedTogether,
+  endedTwice,
+  endsServer,
+  hadNoTurn,
+  neverSent,
+  unusable,
+} from './lost-calls.ts';
 import { endedByItself, type ProcessEnd } from './process.ts';
 import { hadNoThread, untilSeen, wasUnsent } from './unseen.ts';
 import { type Instance, type InstanceOptions, lose, watchedInstance } from './watched-instance.ts';
@@ -62,7 +70,7 @@ export class InstancePool {
   readonly #options: InstancePoolOptions;
   readonly #gate: ReadyGate;
   readonly #queue: CallQueue<Instance>;
-  #closed = false;
+  readonly #closing = new AbortController();
   #refusals = 0;
   #ends = 0;
   /** Calls that were sent, each time. */
@@ -127,12 +135,8 @@ export class InstancePool {
   }
 
   /** Resolves once this very instance can serve. @throws ServingError MODEL_NOT_READY after the wait time */
-  async whenInstanceReady({ readiness }: Instance): Promise<void> {
-    const end = performance.now() + this.#options.waitMs;
-    while (readiness.reason !== undefined) {
-      if (performance.now() > end || this.#closed) throw this.#gate.notReady();
-      await delay(LOOK_MS);
-    }
+  whenInstanceReady({ readiness }: Instance): Promise<void> {
+    return this.#gate.whenReady(this.#closing.signal, () => readiness.reason === undefined);
   }
 
   /**
@@ -151,14 +155,15 @@ export class InstancePool {
       try {
         return await untilSeen(() => this.#attempt(work, { alone, ticket, signal }), {
           isUnseen: wasUnsent,
-          isOver: (attempts) => attempts >= MAX_UNSEEN || this.#closed,
+          isOver: (attempts) => attempts >= MAX_UNSEEN || this.#isClosed,
           signal,
         });
       } catch (error) {
+        if (error instanceof UnusableReply) throw unusable(error);
         if (wasUnsent(error)) throw neverSent(error);
         if (!(error instanceof ConnectionLost)) throw error;
-        if (isJoined && !this.#closed) throw endedTogether(error);
-        if (alone || this.#closed) throw endedTwice(error);
+        if (isJoined && !this.#isClosed) throw endedTogether(error);
+        if (alone || this.#isClosed) throw endedTwice(error);
         alone = true;
       }
     }
@@ -172,7 +177,7 @@ export class InstancePool {
 
   /** Resolves when no call is left that was in flight when an instance ended, and is tried again alone. */
   async whenTried(): Promise<void> {
-    while (this.#queue.hasSuspects && !this.#closed) await delay(LOOK_MS);
+    while (this.#queue.hasSuspects && !this.#isClosed) await delay(LOOK_MS);
   }
 
   /**
@@ -194,7 +199,7 @@ export class InstancePool {
 
   /** Stops asking and closes the connections. */
   close(): void {
-    this.#closed = true;
+    this.#closing.abort(this.#gate.notReady());
     for (const { readiness, channel } of this.instances) {
       readiness.stop();
       channel.close();
@@ -220,7 +225,7 @@ export class InstancePool {
           throw await this.#blamed(instance, error, lastEnd);
         }
         this.#refused(instance);
-        if (attempts >= MAX_UNSEEN || this.#closed) throw error;
+        if (attempts >= MAX_UNSEEN || this.#isClosed) throw error;
         // Before its place is freed, so that it is not overtaken.
         again = this.#queue.take(wait);
       } finally {
@@ -277,6 +282,10 @@ export class InstancePool {
   async #place(wait: WaitOptions): Promise<Instance> {
     await this.whenReady(wait.signal);
     return this.#queue.take(wait);
+  }
+
+  get #isClosed(): boolean {
+    return this.#closing.signal.aborted;
   }
 
   #ready(): Instance[] {

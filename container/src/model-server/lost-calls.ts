@@ -1,12 +1,20 @@
-/** The errors of calls that were lost with a process of the model server. */
+/** The errors of calls that got no answer from the model server, or none that can be used. */
 import { ServingError } from '../errors.ts';
 import type { ConnectionLost } from '../transport/connection-lost.ts';
+import type { UnusableReply } from '../transport/unusable-reply.ts';
 import { howEnded, type ProcessEnd } from './process.ts';
 
 /** A call that the model server never took. */
 export function neverSent(error: ConnectionLost): ServingError {
   const message = `the model server takes no request: ${error.message}`;
   return new ServingError('MODEL_SERVER_GONE', message, { cause: error });
+}
+
+/** An answer that is larger than allowed, or none of the protocol. */
+export function unusable(cause: UnusableReply): ServingError {
+  if (!cause.isTooLarge) return new ServingError('INTERNAL', `${cause.message}.`, { cause });
+  const message = `${cause.message}. Ask for fewer outputs with tfs-outputs or raise SAGEMAKER_TFS_MAX_RESPONSE_BYTES.`;
+  return new ServingError('RESPONSE_TOO_LARGE', message, { cause });
 }
 
 /** Calls that were joined, lost together: each is to be run alone. */

@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { DEFAULT_GRPC_PORT, DEFAULT_REST_PORT, type Environment } from '../environment.ts';
-import { listen } from '../transport/listen.ts';
+import { listen } from '../waiting/listen.ts';
 import type { ModelServerEndpoint } from './endpoint.ts';
 import { privateDirectory } from './private-directory.ts';
 

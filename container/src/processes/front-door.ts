@@ -17,7 +17,7 @@ import { connectionsPossible } from '../http/connection-limit.ts';
 import { errorReply } from '../http/reply.ts';
 import { slicesOf } from '../http/slices.ts';
 import { nowAndThen } from '../observability/now-and-then.ts';
-import { type ListenOptions, listen } from '../transport/listen.ts';
+import { type ListenOptions, listen } from '../waiting/listen.ts';
 import {
   CONNECTION_STATE,
   closeStates,

@@ -27,3 +27,4 @@ export { UnaryChannel } from './grpc/unary-channel.ts';
 export { HttpClient } from './http/http-client.ts';
 export { HttpConnection } from './http/http-connection.ts';
 export { type BodySink, HttpProtocolError, ResponseReader } from './http/response-reader.ts';
+export { UnusableReply } from './unusable-reply.ts';

@@ -32,6 +32,18 @@ test('a change that does not make it ready lets nobody continue', async () => {
   });
 });
 
+test('a part of the whole is waited for by itself', async () => {
+  const { gate: ready, set } = gate(20);
+  let isPart = false;
+  const part = ready.whenReady(undefined, () => isPart);
+  set(true);
+  isPart = true;
+  const whole = ready.whenReady();
+  set(false);
+  await Promise.all([part, whole]);
+  await expect(ready.whenReady(undefined, () => false)).rejects.toThrow('no model');
+});
+
 test('who waits again after it was lost waits for the next time', async () => {
   const { gate: ready, set } = gate();
   set(true);

@@ -18,39 +18,48 @@ export class ReadyGate {
   /** Resolves when models can be called for the first time; never where they never can. */
   readonly firstReady: Promise<void>;
   readonly #options: ReadyGateOptions;
-  readonly #waiting: (() => void)[] = [];
+  readonly #waiting: { readonly isReady: () => boolean; readonly open: () => void }[] = [];
 
   constructor(options: ReadyGateOptions) {
     this.#options = options;
     this.firstReady = new Promise((resolve) => {
-      this.#waiting.push(resolve);
+      this.#waiting.push({ isReady: options.isReady, open: resolve });
     });
   }
 
   /** To be called whenever models may have become ready. */
   changed(): void {
-    if (!this.#options.isReady()) return;
-    for (const resolve of this.#waiting.splice(0)) resolve();
+    for (const one of this.#waiting.splice(0)) {
+      if (one.isReady()) one.open();
+      else this.#waiting.push(one);
+    }
   }
 
-  /** Resolves once models can be called. @throws ServingError MODEL_NOT_READY after the wait time */
-  async whenReady(signal?: AbortSignalLike): Promise<void> {
-    const { isReady, waitMs } = this.#options;
+  /**
+   * Resolves once models can be called.
+   * @param isReady asked instead, for what is a part of the whole
+   * @throws ServingError MODEL_NOT_READY after the wait time
+   */
+  async whenReady(signal?: AbortSignalLike, isReady = this.#options.isReady): Promise<void> {
+    const { waitMs } = this.#options;
     if (isReady()) return;
     await orAborted<void>(signal, ({ resolve, reject }) => {
-      const open = () => {
-        clearTimeout(timer);
-        resolve();
+      const one = {
+        isReady,
+        open: () => {
+          clearTimeout(timer);
+          resolve();
+        },
       };
       const giveUp = () => {
         clearTimeout(timer);
-        removeFrom(this.#waiting, open);
+        removeFrom(this.#waiting, one);
       };
       const timer = setTimeout(() => {
         giveUp();
         reject(this.notReady());
       }, waitMs);
-      this.#waiting.push(open);
+      this.#waiting.push(one);
       return giveUp;
     });
   }

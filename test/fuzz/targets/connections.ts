@@ -4,8 +4,13 @@ import { connect, createServer, type Server, type Socket } from 'node:net';
 import { join } from 'node:path';
 import { setImmediate as turn } from 'node:timers/promises';
 import { crc32 } from 'node:zlib';
-import { type Routes, readBody, ServingError, startServer } from '@sagemaker-tfs/container/parts';
-import { ConnectionLost, HttpConnection, UnaryChannel } from '@sagemaker-tfs/container/transport';
+import { type Routes, readBody, startServer } from '@sagemaker-tfs/container/parts';
+import {
+  ConnectionLost,
+  HttpConnection,
+  UnaryChannel,
+  UnusableReply,
+} from '@sagemaker-tfs/container/transport';
 import { StatusError } from '@sagemaker-tfs/tensors/status-error';
 import pino from 'pino';
 import { readAnswers } from '../../faults/raw-answers.ts';
@@ -91,7 +96,7 @@ function piecesOf(bytes: Buffer, random: Random): Buffer[] {
 
 const MAX_REPLY_BYTES = 2 ** 20;
 const isReplyError = (error: unknown): boolean =>
-  error instanceof ConnectionLost || error instanceof StatusError || error instanceof ServingError;
+  error instanceof ConnectionLost || error instanceof StatusError || error instanceof UnusableReply;
 
 async function callGrpc(bytes: Buffer, random: Random): Promise<string> {
   const server = await hostile('grpc');

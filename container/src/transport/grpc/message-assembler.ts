@@ -1,7 +1,7 @@
 /** Puts one gRPC message together from the pieces in which it arrives. */
 
-import { ServingError } from '../../errors.ts';
 import { takeBytes } from '../../memory/byte-pool.ts';
+import { UnusableReply } from '../unusable-reply.ts';
 
 /** Compressed flag and length, big-endian (gRPC over HTTP/2, "Length-Prefixed-Message"). */
 const PREFIX_BYTES = 5;
@@ -42,7 +42,7 @@ export class MessageAssembler {
     this.#filled += bytes;
   }
 
-  /** Takes a piece, which may be overwritten afterwards. @throws ServingError RESPONSE_TOO_LARGE as soon as the length is known */
+  /** Takes a piece, which may be overwritten afterwards. @throws UnusableReply, as soon as the length is known */
   push(chunk: Buffer): void {
     if (this.#message) {
       this.#fill(this.#message, chunk);
@@ -59,12 +59,12 @@ export class MessageAssembler {
 
   #begin(compressed: number, length: number): Buffer {
     if (compressed !== 0) {
-      throw new ServingError('INTERNAL', 'the model server sent a compressed reply, unasked.');
+      throw new UnusableReply('the model server sent a compressed reply, unasked');
     }
     if (length > this.#maxBytes) {
-      throw new ServingError(
-        'RESPONSE_TOO_LARGE',
-        `the model's answer has ${length} bytes, more than the ${this.#maxBytes} allowed. Ask for fewer outputs with tfs-outputs or raise SAGEMAKER_TFS_MAX_RESPONSE_BYTES.`,
+      throw new UnusableReply(
+        `the model's answer has ${length} bytes, more than the ${this.#maxBytes} allowed`,
+        { isTooLarge: true },
       );
     }
     return takeBytes(length);
@@ -72,10 +72,7 @@ export class MessageAssembler {
 
   #fill(message: Buffer, chunk: Buffer): void {
     if (this.#filled + chunk.length > message.length) {
-      throw new ServingError(
-        'INTERNAL',
-        'the model server sent more than the one message of a unary call.',
-      );
+      throw new UnusableReply('the model server sent more than the one message of a unary call');
     }
     message.set(chunk, this.#filled);
     this.#filled += chunk.length;

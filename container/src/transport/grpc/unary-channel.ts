@@ -62,7 +62,7 @@ export class UnaryChannel {
    * Calls a method and returns the serialized reply.
    * @throws StatusError where the server answered with another status than OK
    * @throws ConnectionLost where no answer came
-   * @throws ServingError RESPONSE_TOO_LARGE
+   * @throws UnusableReply where one came that is too large, or no message of gRPC
    */
   async call({ path, message, timeoutMs, signal, onAbandoned }: UnaryCall): Promise<Buffer> {
     signal?.throwIfAborted();

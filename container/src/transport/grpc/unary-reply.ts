@@ -1,8 +1,8 @@
 /** The answer to one unary call, put together as it comes. */
 import { GrpcStatus } from '@sagemaker-tfs/tensors/grpc-status';
 import { StatusError } from '@sagemaker-tfs/tensors/status-error';
-import { ServingError } from '../../errors.ts';
 import { ConnectionLost } from '../connection-lost.ts';
+import { UnusableReply } from '../unusable-reply.ts';
 import type { HeaderFields } from './hpack.ts';
 import type { Cancel, StreamReader } from './http2-connection.ts';
 import { MessageAssembler } from './message-assembler.ts';
@@ -45,7 +45,7 @@ export class UnaryReply implements StreamReader {
     this.#status = replyStatus(fields) ?? this.#status;
     const http = fields[':status'];
     if (!this.#status && http !== undefined && http !== '200') {
-      this.cancel(new ServingError('INTERNAL', `the model server answered HTTP ${http} to gRPC.`));
+      this.cancel(new UnusableReply(`the model server answered HTTP ${http} to gRPC`));
     }
   }
 

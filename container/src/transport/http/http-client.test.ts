@@ -6,8 +6,8 @@ import {
   type Server,
   type Socket,
 } from 'node:net';
-import { ServingError } from '../../errors.ts';
 import { ConnectionLost } from '../connection-lost.ts';
+import { UnusableReply } from '../unusable-reply.ts';
 import { type HttpCall, HttpClient } from './http-client.ts';
 
 const clients: HttpClient[] = [];
@@ -157,8 +157,8 @@ test.each([
   const refused = await client(1_000)
     .call(post(port, 'a'))
     .catch((error: Error) => error);
-  expect(refused).toBeInstanceOf(ServingError);
-  expect(refused).toMatchObject({ code: 'RESPONSE_TOO_LARGE' });
+  expect(refused).toBeInstanceOf(UnusableReply);
+  expect(refused).toMatchObject({ isTooLarge: true });
 });
 
 test('an abort ends the call and its connection; the next call has another', async () => {

@@ -1,7 +1,7 @@
 /** HTTP calls to the processes of TensorFlow Serving over kept connections. */
 import type { AbortSignalLike } from '@sagemaker-tfs/tensors';
-import { ServingError } from '../../errors.ts';
 import { removeFrom } from '../../memory/remove-from.ts';
+import { UnusableReply } from '../unusable-reply.ts';
 import { HttpConnection } from './http-connection.ts';
 import type { BodySink } from './response-reader.ts';
 
@@ -43,7 +43,7 @@ export class HttpClient {
   /**
    * TensorFlow Serving keeps connections for ever (evhttp_server.cc sets no time limits), so that one that is lost ended
    * with the server, maybe over this very call.
-   * @throws ConnectionLost where no answer came, ServingError RESPONSE_TOO_LARGE, or the signal's reason
+   * @throws ConnectionLost where no answer came, UnusableReply where it is too large, or the signal's reason
    */
   async call(call: HttpCall): Promise<HttpReply> {
     call.signal?.throwIfAborted();
@@ -156,9 +156,9 @@ class WholeBody implements BodySink {
 
   #check(bytes: number): void {
     if (bytes <= this.#maxBytes) return;
-    throw new ServingError(
-      'RESPONSE_TOO_LARGE',
-      `the model's answer has more than the ${this.#maxBytes} bytes allowed (SAGEMAKER_TFS_MAX_RESPONSE_BYTES).`,
+    throw new UnusableReply(
+      `the model's answer has more than the ${this.#maxBytes} bytes allowed`,
+      { isTooLarge: true },
     );
   }
 }

@@ -4,8 +4,8 @@
  * else on its way (`npm run bench -- --only model-server-call`), and it reads bodies to where they stay.
  */
 import { connect, type NetConnectOpts, type Socket } from 'node:net';
-import { ServingError } from '../../errors.ts';
 import { ConnectionLost } from '../connection-lost.ts';
+import { UnusableReply } from '../unusable-reply.ts';
 import { type BodySink, ResponseReader } from './response-reader.ts';
 
 interface Exchange {
@@ -125,7 +125,7 @@ export class HttpConnection {
 
   #reason(): Error {
     const cause = this.#failure ?? new Error('the connection was closed');
-    if (cause instanceof ServingError) return cause;
+    if (cause instanceof UnusableReply) return cause;
     const message = `no answer from the model server: ${cause.message}`;
     const { syscall } = cause as NodeJS.ErrnoException;
     return new ConnectionLost(message, { cause, wasSent: syscall !== 'connect' });
