@@ -1,4 +1,5 @@
 /** How an image becomes a tensor, and outputs become an answer, declared instead of programmed. */
+import { RESIZE_MODES } from '@sagemaker-tfs/tensors/placement';
 import * as z from 'zod';
 import { PREPROCESS_DEFAULTS } from './preprocess-defaults.ts';
 
@@ -9,7 +10,7 @@ export const preprocessSchema = z.strictObject({
   /** Input that the image feeds. Default: the signature's only input. */
   input: z.string().min(1).optional(),
   /** How the picture meets the input's height and width. Default: stretch. */
-  resize: z.enum(['stretch', 'cover', 'contain']).default(PREPROCESS_DEFAULTS.resize),
+  resize: z.enum(RESIZE_MODES).default(PREPROCESS_DEFAULTS.resize),
   /** [height, width] where the signature leaves them open. */
   size: z.tuple([z.int().positive(), z.int().positive()]).optional(),
   /** Color of the bars that `contain` adds, 0-255 for each channel. Default: 0. */

@@ -1,5 +1,7 @@
 /** What `serve` tells its page of the models: plain data, sent as JSON. */
 
+import type { ResizeMode } from '@sagemaker-tfs/tensors/placement';
+
 /** An input or output of a signature. */
 export interface TensorDescription {
   /** TensorFlow's name, `float32`. */
@@ -11,7 +13,7 @@ export interface TensorDescription {
 /** How pictures enter a signature. */
 export interface PictureInput {
   readonly input: string;
-  readonly resize: 'stretch' | 'cover' | 'contain';
+  readonly resize: ResizeMode;
   /** Pixels; undefined if the model takes any size or the encoded bytes. */
   readonly width?: number | undefined;
   readonly height?: number | undefined;
@@ -25,7 +27,7 @@ export interface PictureInput {
 
 /** What the page may switch of a declared `preprocess`; the values that hold now. */
 export interface Declaration {
-  readonly resize: 'stretch' | 'cover' | 'contain';
+  readonly resize: ResizeMode;
   readonly layout: 'NHWC' | 'NCHW';
   readonly channels: 'rgb' | 'bgr' | 'gray';
   /** value = pixel * scale + offset; a number for each channel. */

@@ -2,6 +2,7 @@
 
 import type { RequestAttributes } from '@sagemaker-tfs/client';
 import { DEFAULT_SIGNATURE } from '@sagemaker-tfs/tensors';
+import { RESIZE_MODES } from '@sagemaker-tfs/tensors/placement';
 import type { Declaration, PlaygroundDescription } from './description.ts';
 import { Field } from './field.tsx';
 import {
@@ -170,7 +171,7 @@ interface PreprocessProps {
 }
 
 const SWITCHES = [
-  ['resize', ['stretch', 'cover', 'contain']],
+  ['resize', RESIZE_MODES],
   ['layout', ['NHWC', 'NCHW']],
   ['channels', ['rgb', 'bgr', 'gray']],
 ] as const;

@@ -5,6 +5,7 @@ export * from './cast.ts';
 export { type Checksums, provideChecksums } from './checksums.ts';
 export { crc32c, maskedCrc32c } from './crc32c.ts';
 export * from './dtype.ts';
+export * from './error-mask.ts';
 export * from './errors.ts';
 export * from './half.ts';
 export * from './json-reader.ts';

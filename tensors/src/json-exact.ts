@@ -18,12 +18,16 @@ const LITERALS: readonly (readonly [string, unknown])[] = [
   ['-Infinity', Number.NEGATIVE_INFINITY],
 ];
 
-/** A number written with a fraction or an exponent. A class, because no JSON makes an instance of it. */
+/** A number written with a fraction or an exponent: `1.0` is not the integer 1. A class, because no JSON makes an instance of it. */
 export class FloatLiteral {
   readonly value: number;
 
   constructor(value: number) {
     this.value = value;
+  }
+
+  toJSON(): number {
+    return this.value;
   }
 }
 

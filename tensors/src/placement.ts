@@ -2,7 +2,8 @@
 import { letterbox, type Rectangle, type Size } from './letterbox.ts';
 
 /** `stretch` changes the aspect ratio, `cover` cuts off what hangs over, `contain` adds bars. */
-export type ResizeMode = 'stretch' | 'cover' | 'contain';
+export const RESIZE_MODES = ['stretch', 'cover', 'contain'] as const;
+export type ResizeMode = (typeof RESIZE_MODES)[number];
 
 /** Which part of the picture fills which part of the frame. */
 export interface Placement {

@@ -9,6 +9,7 @@ import {
   ManifestError,
   type Preprocess,
   parsePreprocess,
+  preprocessSchema,
   resolvePreprocess,
 } from '@sagemaker-tfs/manifest';
 import {
@@ -20,22 +21,17 @@ import {
 } from '@sagemaker-tfs/model-packaging';
 import { encodeNpz } from '@sagemaker-tfs/tensors';
 import type { RuntimeErrorCode } from '@sagemaker-tfs/tensors/runtime-errors';
-import * as z from 'zod';
+import type * as z from 'zod';
 
 /** Bytes of a picture, at most. */
 export const MAX_PICTURE_BYTES = 64 * 1024 * 1024;
 /** Bytes of the tensor that it becomes, at most. */
 const MAX_TENSOR_BYTES = 512 * 1024 * 1024;
 
-const perChannel = z.union([z.number(), z.array(z.number()).min(1).max(4)]);
 /** The fields that the page switches. */
-const switchedSchema = z.strictObject({
-  resize: z.enum(['stretch', 'cover', 'contain']).optional(),
-  layout: z.enum(['NHWC', 'NCHW']).optional(),
-  channels: z.enum(['rgb', 'bgr', 'gray']).optional(),
-  scale: perChannel.optional(),
-  offset: perChannel.optional(),
-});
+const switchedSchema = preprocessSchema
+  .pick({ layout: true, channels: true, scale: true, offset: true })
+  .extend({ resize: preprocessSchema.shape.resize.unwrap().optional() });
 
 /** A picture with the declaration to use. */
 export interface SwitchedPicture {

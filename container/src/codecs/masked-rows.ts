@@ -1,6 +1,7 @@
 /** A row for each record, those without an answer too: for media types whose rows have no room for a text. */
 import {
   DTYPES,
+  ERROR_MASK,
   elementCount,
   isNumeric,
   type NumericDType,
@@ -12,8 +13,6 @@ import { ServingError } from '../errors.ts';
 import { nextTurn } from '../waiting/next-turn.ts';
 import { goodRows, recordRows } from './rows.ts';
 
-/** The array that is true where a record has no answer; in JSON such a row is `{"error": "..."}`. */
-const MASK = 'error';
 /** Rows between two turns of the event loop. */
 const ROWS_A_TURN = 65_536;
 /** Quiet NaN, little-endian. Whoever does not look at the mask must not take 0 for an answer. */
@@ -34,8 +33,8 @@ export async function withMask(
   outputs: TensorMap,
   badRecords: ReadonlyMap<number, string>,
 ): Promise<TensorMap> {
-  if (Object.hasOwn(outputs, MASK)) {
-    const message = `the model has an output '${MASK}', which is the name of the mask`;
+  if (Object.hasOwn(outputs, ERROR_MASK)) {
+    const message = `the model has an output '${ERROR_MASK}', which is the name of the mask`;
     throw new ServingError('NOT_ACCEPTABLE', message);
   }
   const rows = Array.from(recordRows(goodRows(outputs), badRecords), (row) =>
@@ -47,7 +46,7 @@ export async function withMask(
   }
   const bytes = Uint8Array.from(rows, (row) => (row === undefined ? 1 : 0));
   const mask: Tensor = { dtype: 'bool', shape: [rows.length], bytes };
-  return Object.fromEntries([...spread, [MASK, mask]]);
+  return Object.fromEntries([...spread, [ERROR_MASK, mask]]);
 }
 
 /** @param rows of the tensor, in the order of the result; undefined for one that is not there */

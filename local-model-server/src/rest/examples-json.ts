@@ -2,7 +2,7 @@
 
 import { create } from '@bufbuild/protobuf';
 import { invalidArgument } from '@sagemaker-tfs/libtensorflow/serving';
-import { numericTensor, writeTensorJson } from '@sagemaker-tfs/tensors';
+import { FloatLiteral, numericTensor, writeTensorJson } from '@sagemaker-tfs/tensors';
 import {
   type ClassificationResult,
   type Example,
@@ -17,7 +17,6 @@ import {
 import { withoutDenormal } from './denormals.ts';
 import {
   decodeBase64,
-  FloatLiteral,
   formatError,
   isArray,
   isBase64,

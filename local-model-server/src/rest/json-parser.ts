@@ -2,9 +2,12 @@
  * JSON as TensorFlow Serving reads it: RapidJSON with `kParseNanAndInfFlag` and `kParseStopWhenDoneFlag`. What it
  * takes beyond JSON: `NaN`, `Inf` and `Infinity` with or without a minus, and anything after the document. What it
  * refuses of what JSON.parse takes: half of a surrogate pair, numbers beyond float64. Of equal keys the first counts.
+ * The grammar, the texts of errors and their byte offsets are RapidJSON's, so the runtime's parser in `tensors` cannot
+ * stand in for it.
  */
 import { invalidArgument, type StatusError } from '@sagemaker-tfs/libtensorflow/serving';
-import { FloatLiteral, type JsonValue } from './json-values.ts';
+import { FloatLiteral } from '@sagemaker-tfs/tensors';
+import type { JsonValue } from './json-values.ts';
 
 /** Deeper nesting is refused; tensors have at most 254 dimensions. */
 const MAX_DEPTH = 512;

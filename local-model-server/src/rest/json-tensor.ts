@@ -3,6 +3,7 @@ import { dataTypeString, invalidArgument, StatusError } from '@sagemaker-tfs/lib
 import {
   cast,
   type DType,
+  FloatLiteral,
   type NumericDType,
   numericTensor,
   type Tensor,
@@ -13,7 +14,6 @@ import { Code } from '@sagemaker-tfs/tensors/protos';
 import { withoutDenormals } from './denormals.ts';
 import {
   decodeBase64,
-  FloatLiteral,
   isArray,
   isBase64,
   isObject,

@@ -1,18 +1,6 @@
 /** Parsed JSON of request bodies, and how TensorFlow Serving names its values in errors. */
 import { invalidArgument, type StatusError } from '@sagemaker-tfs/libtensorflow/serving';
-
-/** A number written with a fraction or an exponent, where that matters: `1.0` is not the integer 1. */
-export class FloatLiteral {
-  readonly value: number;
-
-  constructor(value: number) {
-    this.value = value;
-  }
-
-  toJSON(): number {
-    return this.value;
-  }
-}
+import { FloatLiteral } from '@sagemaker-tfs/tensors';
 
 /** What a request body's JSON holds; bigint where an integer is beyond 2^53. */
 export type JsonValue =

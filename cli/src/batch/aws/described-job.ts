@@ -34,3 +34,8 @@ export interface TransformJob extends TransformPlaces {
   /** What decides the answers of a transform job; absent for an execution, whose outputs have a time. */
   readonly madeWith?: DecisiveSettings & { readonly modelName: string };
 }
+
+/** Whether SageMaker refused a description because it has no such job. */
+export function isUnknownJob({ name, message }: Error): boolean {
+  return /could not find|ResourceNotFound|not found/i.test(`${name} ${message}`);
+}

@@ -7,7 +7,7 @@ import {
 import type { DecisiveSettings } from '@sagemaker-tfs/batch';
 import { CommandError } from '../../errors.ts';
 import type { AwsClients } from './clients.ts';
-import type { JobStatus, TransformJob } from './described-job.ts';
+import { isUnknownJob, type JobStatus, type TransformJob } from './described-job.ts';
 import { describeExecution, isExecution } from './execution.ts';
 
 /** Describes a transform job by its name, or an execution of a state machine by its ARN. @throws CommandError JOB_NOT_FOUND */
@@ -24,8 +24,7 @@ async function describeJob(sagemaker: SageMakerClient, name: string): Promise<Tr
   const job = await sagemaker
     .send(new DescribeTransformJobCommand({ TransformJobName: name }))
     .catch((error: Error) => {
-      if (!/could not find|ResourceNotFound|not found/i.test(`${error.name} ${error.message}`))
-        throw error;
+      if (!isUnknownJob(error)) throw error;
       throw new CommandError(
         'JOB_NOT_FOUND',
         `there is no transform job ${name} in this region. Check the name, and --region.`,

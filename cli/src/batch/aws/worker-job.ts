@@ -8,7 +8,7 @@ import {
 } from '@aws-sdk/client-batch';
 import { DescribeProcessingJobCommand, type SageMakerClient } from '@aws-sdk/client-sagemaker';
 import { CommandError } from '../../errors.ts';
-import type { JobStatus } from './described-job.ts';
+import { isUnknownJob, type JobStatus } from './described-job.ts';
 
 /** A worker's job, as its service describes it. */
 export interface WorkerJob {
@@ -39,9 +39,7 @@ export async function describeProcessing(
   const job = await sagemaker
     .send(new DescribeProcessingJobCommand({ ProcessingJobName: name }))
     .catch((cause: Error) => {
-      if (!/could not find|ResourceNotFound|not found/i.test(`${cause.name} ${cause.message}`)) {
-        throw cause;
-      }
+      if (!isUnknownJob(cause)) throw cause;
       throw notFound(`there is no Processing job ${name} in this region.`, cause);
     });
   const { InstanceCount = 1, InstanceType } = job.ProcessingResources?.ClusterConfig ?? {};

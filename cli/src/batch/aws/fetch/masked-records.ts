@@ -1,10 +1,9 @@
 /** Records without an answer in an `.npz`, which `SAGEMAKER_TFS_BAD_RECORD=answer` masks. */
-import { decodeNpz, TensorError, toNumbers } from '@sagemaker-tfs/tensors';
+import { decodeNpz, ERROR_MASK, TensorError, toNumbers } from '@sagemaker-tfs/tensors';
 
 /** An archive in base64, as `answersOf` writes bytes: `PK\x03\x04`. */
 const ARCHIVE = /^\{"base64":"(UEsDB[^"]*)"\}$/;
-const MASK = 'error';
-const MASK_FILE = `${MASK}.npy`;
+const MASK_FILE = `${ERROR_MASK}.npy`;
 
 /**
  * For each record of an answer whether it has none.
@@ -18,7 +17,7 @@ export function maskedRecords(json: string): readonly boolean[] | undefined {
   if (!bytes.includes(MASK_FILE)) return undefined;
   try {
     // The runtime writes archives that are not compressed.
-    const { [MASK]: mask } = decodeNpz(bytes, { maxBytes: bytes.length });
+    const { [ERROR_MASK]: mask } = decodeNpz(bytes, { maxBytes: bytes.length });
     if (mask?.dtype !== 'bool' || mask.shape.length !== 1) return undefined;
     return Array.from(toNumbers(mask), Boolean);
   } catch (error) {
