@@ -1,7 +1,8 @@
 /** Unpacks `.zip` archives safely. */
 import { createWriteStream } from 'node:fs';
-import { mkdir } from 'node:fs/promises';
+import { mkdir, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
+import { buffer } from 'node:stream/consumers';
 import { pipeline } from 'node:stream/promises';
 import { promisify } from 'node:util';
 import type { Entry, ZipFile } from 'yauzl';
@@ -9,12 +10,17 @@ import { messageOf, PackagingError, unreadable } from '../errors.ts';
 import { visible } from '../visible.ts';
 import { checkEntryName, shown } from './entry-name.ts';
 import { isSystemError, writingFailed } from './extract.ts';
-import { unpackRoom } from './unpack-room.ts';
+import { type TakeRoom, unpackRoom } from './unpack-room.ts';
 import { openZip } from './zip-file.ts';
 
 /** File type bits of a Unix mode, which zip tools keep in the upper half of the external attributes. */
 const S_IFMT = 0o170000;
 const S_IFLNK = 0o120000;
+
+/** Bytes of a file that is written at once. */
+const SMALL = 64 * 1024;
+/** Bytes of an entry's own header, without its name and extra fields. */
+const HEADER_BYTES = 30;
 
 /**
  * Unpacks `archive` into `directory`, which exists and is empty.
@@ -36,23 +42,56 @@ export async function extractZip(archive: string, directory: string): Promise<vo
     entry: Entry,
   ) => Promise<NodeJS.ReadableStream>;
   try {
-    const take = await unpackRoom(archive, directory);
-    for await (const entry of entries(zip, corrupt)) {
-      // What an entry states is what is written: yauzl stops at it.
-      take(entry.uncompressedSize);
+    const all = await checkedEntries(zip, archive, await unpackRoom(archive, directory), corrupt);
+    const folders = new Set<string>();
+    for (const entry of all.filter(({ fileName }) => !fileName.endsWith('/'))) {
       const target = join(directory, entry.fileName);
-      if (refused(archive, entry)) continue;
       const failed = (error: unknown): never => {
         if (!isSystemError(error)) return corrupt(error);
         throw writingFailed(archive, directory, entry.fileName, error);
       };
-      await mkdir(dirname(target), { recursive: true }).catch(failed);
+      const folder = dirname(target);
+      if (!folders.has(folder)) await mkdir(folder, { recursive: true }).catch(failed);
+      folders.add(folder);
       const stream = await openStream(entry).catch(corrupt);
-      await pipeline(stream, createWriteStream(target)).catch(failed);
+      // Thousands of small files: a stream to write each costs more than the file.
+      if (entry.uncompressedSize > SMALL) {
+        await pipeline(stream, createWriteStream(target)).catch(failed);
+      } else await writeFile(target, await buffer(stream).catch(failed)).catch(failed);
     }
   } finally {
     zip.close();
   }
+}
+
+/** Every entry, before anything is inflated: what they declare, and that none lies in another. @throws PackagingError */
+async function checkedEntries(
+  zip: ZipFile,
+  archive: string,
+  take: TakeRoom,
+  corrupt: (error: unknown) => never,
+): Promise<readonly Entry[]> {
+  const all: Entry[] = [];
+  for await (const entry of entries(zip, corrupt)) {
+    // What an entry states is what is written: yauzl stops at it.
+    take(entry.uncompressedSize);
+    checkEntry(archive, entry);
+    all.push(entry);
+  }
+  const start = (entry: Entry) => entry.relativeOffsetOfLocalHeader;
+  let end = 0;
+  for (const entry of all.toSorted((a, b) => start(a) - start(b))) {
+    if (start(entry) < end) throw overlapping(archive, entry);
+    end = start(entry) + HEADER_BYTES + entry.fileNameLength + entry.compressedSize;
+  }
+  return all;
+}
+
+function overlapping(archive: string, { fileName }: Entry): PackagingError {
+  return new PackagingError(
+    'CORRUPT_FILE',
+    `${archive}: entry '${shown(fileName)}' lies in another, which no zip tool does. Make the archive again.`,
+  );
 }
 
 async function* entries(zip: ZipFile, corrupt: (error: unknown) => never): AsyncGenerator<Entry> {
@@ -73,15 +112,13 @@ async function* entries(zip: ZipFile, corrupt: (error: unknown) => never): Async
   }
 }
 
-/** True for directories, which need no work. @throws PackagingError for links and odd names */
-function refused(archive: string, entry: Entry): boolean {
+/** @throws PackagingError for links and odd names */
+function checkEntry(archive: string, entry: Entry): void {
   const name = entry.fileName;
   checkEntryName(archive, name);
-  if (((entry.externalFileAttributes >>> 16) & S_IFMT) === S_IFLNK) {
-    throw new PackagingError(
-      'UNSAFE_PATH',
-      `${archive}: entry '${shown(name)}' is a symbolic link. Archive copies of files (zip without -y follows links).`,
-    );
-  }
-  return name.endsWith('/');
+  if (((entry.externalFileAttributes >>> 16) & S_IFMT) !== S_IFLNK) return;
+  throw new PackagingError(
+    'UNSAFE_PATH',
+    `${archive}: entry '${shown(name)}' is a symbolic link. Archive copies of files (zip without -y follows links).`,
+  );
 }

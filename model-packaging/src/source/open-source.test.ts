@@ -333,6 +333,25 @@ open(path,'wb').write(d)`;
     });
   });
 
+  test('a zip whose entries share their bytes is refused before any is inflated', async () => {
+    // Within what an archive may become, so that nothing else refuses it.
+    const script = `import io,struct,sys,zipfile
+out=io.BytesIO()
+with zipfile.ZipFile(out,'w',zipfile.ZIP_DEFLATED) as z: z.writestr('1/saved_model.pb',bytes(1000))
+b=bytearray(out.getvalue()); at=b.index(b'PK\\1\\2'); end=b.rindex(b'PK\\5\\6')
+again=bytearray(b[at:end]); again[46]=ord('2')
+b[end:end]=again; end+=len(again)
+b[end+8:end+12]=struct.pack('<HH',2,2); b[end+12:end+16]=struct.pack('<I',2*len(again))
+open(sys.argv[1],'wb').write(b)`;
+    const archive = scratch.path('overlap.zip');
+    execFileSync('python3', ['-c', script, archive]);
+    await expectRefused(
+      archive,
+      'CORRUPT_FILE',
+      /overlap\.zip: entry '[12]\/saved_model\.pb' lies/,
+    );
+  });
+
   test('a zip with an entry that leads out', async () => {
     mkdirSync(scratch.path('in'));
     zip(scratch.path('in'), scratch.path('evil.zip'), '../outside');
