@@ -74,7 +74,8 @@ export interface BatchTransformProps {
   readonly maxFailurePercent?: number;
   /**
    * Hours of all instances together after which a sharded run starts no more jobs, and fails. Jobs that run then
-   * continue to their end: a job that is stopped is paid, and leaves no output.
+   * continue to their end: a job that is stopped is paid, and leaves no output. What they use after the stop does not count
+   * if the run is started again.
    * @default - no limit
    */
   readonly budgetInstanceHours?: number;
