@@ -1,15 +1,17 @@
 """Writes what CloudFormation does with an update, and what a region has, from AWS's own data.
 
-    pip install cfn-lint && python test/service-models/extract_cloudformation.py
+    pip install 'cfn-lint>=1.58' && python test/service-models/extract_cloudformation.py && npm run format
 
 cfn-lint (MIT-0) ships CloudFormation's resource schemas, the resource types of each region, and SageMaker's instance
-types by region out of AWS's price list.
+types by region out of AWS's price list. Earlier versions ship them in another form: 1.51 names regions in modules of
+Python.
 
 - `test/service-models/updates.json`: of the resource types that the templates have, the properties whose change
   replaces the resource.
 - `lib/instance-types/regions.json`: instance types for endpoints and transform jobs by region, and the regions whose
   CloudFormation has endpoints and inference components.
 """
+import importlib.metadata
 import json
 import pathlib
 
@@ -46,6 +48,7 @@ TYPES = [
     "AWS::SageMaker::EndpointConfig",
     "AWS::SageMaker::InferenceComponent",
     "AWS::SageMaker::Model",
+    "AWS::SageMaker::ModelPackageGroup",
     "AWS::StepFunctions::StateMachine",
 ]
 
@@ -56,7 +59,7 @@ def read(*parts):
 
 def source():
     return {
-        "package": f"cfn-lint {cfnlint.__version__}",
+        "package": f"cfn-lint {importlib.metadata.version('cfn-lint')}",
         "license": "MIT-0",
         "asOf": read("version.json")["schema_date"][:10],
     }
@@ -105,7 +108,7 @@ def regions():
 
 
 def write(path, value):
-    path.write_text(json.dumps(value, indent=1) + "\n")
+    path.write_text(json.dumps(value, indent=2) + "\n")
 
 
 if __name__ == "__main__":
