@@ -53,7 +53,9 @@ export class ModelRegistry extends Construct {
     const isShared = readers.length + approvers.length > 0;
     this.groups = new Map(
       props.groups.map((name, i) => {
-        const group = new CfnModelPackageGroup(this, `Group${i === 0 ? '' : i}`, {
+        // By its name: one that moved in the list would be made anew under the name of another.
+        const id = Token.isUnresolved(name) ? `Group${i}` : `Group-${name}`;
+        const group = new CfnModelPackageGroup(this, id, {
           modelPackageGroupName: name,
           ...(isShared && { modelPackageGroupPolicy: this.policyFor(name, readers, approvers) }),
         });

@@ -54,6 +54,8 @@ const version = (keyArn: string): Half => [
     },
   },
 ];
+const registry = (fields: NonNullable<ServingConfigInput['registry']>): Half =>
+  endpoint({}, { registry: fields });
 const batch = (fields: object = {}, model: Model = {}): Half => [
   { batch: { instanceType: 'ml.c6i.xlarge', ...fields }, ...model },
 ];
@@ -166,6 +168,18 @@ const PAIRS: Readonly<Record<string, readonly [before: Half, after: Half]>> = {
     components([{ name: 'a' }]),
     components([{ name: 'a', memoryMiB: 2048 }]),
   ],
+  'registry: another account approves': [
+    registry({ groups: ['digits'], readers: ['222222222222'] }),
+    registry({ groups: ['digits'], readers: ['222222222222'], approvers: ['333333333333'] }),
+  ],
+  'registry: one group for another': [
+    registry({ groups: ['digits', 'cats'] }),
+    registry({ groups: ['dogs', 'cats'] }),
+  ],
+  'registry: another order': [
+    registry({ groups: ['digits', 'cats'] }),
+    registry({ groups: ['cats', 'digits'] }),
+  ],
   'batch: another model while jobs run': [batch(), batch({}, { model: OTHER_MODEL })],
   'batch: another instance type': [batch(), batch(OTHER_TYPE)],
   'batch: shards': [batch(), batch({ sharding: { objectsPerShard: 1000 } })],
@@ -209,7 +223,7 @@ const WORKERS: Readonly<Record<string, Worker>> = {
 
 const made = new Map<string, Resources>();
 
-/** Resources of the configuration's one stack. */
+/** Resources of the configuration's stack, and of its registry. */
 function resourcesOf([model, rest]: Half): Resources {
   const key = JSON.stringify([model, rest]);
   const known = made.get(key);
@@ -218,10 +232,10 @@ function resourcesOf([model, rest]: Half): Resources {
   const models = { m: { model: MODEL_DIR, ...model } };
   const image = { uri: `${IMAGE}:1`, variant: 'cpu' } as const;
   addServingStacks(app, parseConfig({ image, models, ...rest }, 'test'));
-  const [stack] = app.node.children;
-  const { Resources } = Template.fromStack(stack as Stack).toJSON() as { Resources: Resources };
-  made.set(key, Resources);
-  return Resources;
+  const templates = app.node.children.map((stack) => Template.fromStack(stack as Stack).toJSON());
+  const all: Resources = Object.assign({}, ...templates.map(({ Resources }) => Resources));
+  made.set(key, all);
+  return all;
 }
 
 function workerResources([choice, model = {}]: Worker): Resources {
