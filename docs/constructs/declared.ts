@@ -31,6 +31,7 @@ export interface Member {
   /** As it is written, without `readonly` in front. */
   readonly type: string;
   readonly isRequired: boolean;
+  readonly isReadonly: boolean;
   readonly meaning: string;
   /** After `@default`. */
   readonly byDefault: string | undefined;
@@ -175,6 +176,7 @@ function readerOf(project: Project) {
       name: name.getText(),
       type: type ? written(type) : '',
       isRequired,
+      isReadonly: /^(?:static |override |abstract )*(?:readonly|get) /.test(name.parent.getText()),
       meaning: symbol?.getDocumentationComment(checker) ?? '',
       byDefault: tags.find((tag) => tag.name === 'default')?.text,
     };
@@ -204,3 +206,6 @@ function written(type: TypeNode): string {
     .replace(/\breadonly /g, '');
   return isTypeLiteralNode(type) ? line.replace(/; }$/, ' }') : line;
 }
+
+// For tests: the compiler's API comes as ES modules only.
+if (process.argv[1] === import.meta.filename) process.stdout.write(JSON.stringify(readExports()));

@@ -66,15 +66,30 @@ export type Expectation =
 
 /** Latencies that a sample may not exceed, milliseconds, seen by the function. */
 export interface LatencyLimits {
-  /** Mean. */
+  /**
+   * Mean.
+   * @default - no limit
+   */
   readonly meanMs?: number;
-  /** Median. */
+  /**
+   * Median.
+   * @default - no limit
+   */
   readonly p50Ms?: number;
-  /** 90th percentile. */
+  /**
+   * 90th percentile.
+   * @default - no limit
+   */
   readonly p90Ms?: number;
-  /** 95th percentile. */
+  /**
+   * 95th percentile.
+   * @default - no limit
+   */
   readonly p95Ms?: number;
-  /** The first call. */
+  /**
+   * The first call.
+   * @default - no limit
+   */
   readonly coldMs?: number;
 }
 
