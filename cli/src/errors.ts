@@ -23,6 +23,7 @@ export const COMMAND_ERRORS = {
   OUTPUT_EMPTY: failed('There are no outputs to fetch.'),
   UNSAFE_PATH: failed('A key or a record name leads out of the folder it belongs in.'),
   KEYS_COLLIDE: failed('Two outputs would be one file, because the disk ignores case.'),
+  /** Not `NOTHING_FOUND`, with which a worker's job fails, status 1: here the user named the place. */
   INPUT_EMPTY: usage('The folder or prefix holds no inputs.'),
   CONFIG_NOT_WRITTEN: failed('The configuration has a form that `tune --write` cannot edit.'),
   REQUIREMENT_MISSING: failed('`doctor`: this machine lacks something that serving needs.'),
@@ -39,6 +40,7 @@ export const COMMAND_ERRORS = {
   EXECUTION_PARAMETERS: failed(
     'The answer to `GET /execution-parameters` is nothing that SageMaker can use.',
   ),
+  /** Not `WORKER_FAILURES`, which ends a worker in its own process: this one has the counts in its details. */
   TOO_MANY_FAILURES: failed('More inputs failed than `--max-failure-percent` allows.'),
   WORKER_ENDED: failed('A batch worker ended before it was done.'),
   BATCH_INCOMPLETE: failed('Some inputs have no output, or a wrong one.'),
@@ -64,6 +66,10 @@ export const COMMAND_ERRORS = {
     'The SageMaker model lacks an image or an archive, which a batch worker needs.',
   ),
   INSTANCE_TYPES_REFUSED: failed('SageMaker refused the job on every instance type.'),
+  GOLDEN_DIFFERS: failed('The test kit: an answer is not that of its golden file.'),
+  CONTEXT_WITHOUT_MODEL: failed(
+    'The test kit: a handler called `predict` of a context without one.',
+  ),
   BUILD_INCOMPLETE: failed(
     'A file of the build is missing or incomplete. Build or install the package again.',
   ),

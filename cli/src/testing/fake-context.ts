@@ -2,6 +2,7 @@
 
 import type { Context, HandlerLog } from '@sagemaker-tfs/container/handler';
 import { DEFAULT_SIGNATURE } from '@sagemaker-tfs/tensors';
+import { CommandError } from '../errors.ts';
 
 /** What a test says of the request; all else has a default. */
 export type FakeContext = Partial<Context>;
@@ -40,7 +41,10 @@ export function fakeContext(known: FakeContext = {}): Context {
     log: SILENT,
     predict: () =>
       Promise.reject(
-        new Error('this context has no model: give fakeContext a predict function, or startModel'),
+        new CommandError(
+          'CONTEXT_WITHOUT_MODEL',
+          'this context has no model. Give fakeContext a predict function, or call startModel.',
+        ),
       ),
     ...known,
   };

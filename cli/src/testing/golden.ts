@@ -3,6 +3,7 @@ import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { inspect, types } from 'node:util';
 import { isNear, jsonText, parseJson } from '@sagemaker-tfs/tensors';
+import { CommandError } from '../errors.ts';
 
 /** How near numbers must be. */
 export interface Tolerance {
@@ -32,7 +33,7 @@ export function closeTo(
 
 /**
  * Compares an answer with the JSON of a golden file. Where the file is not there, and not in CI, it is written.
- * @throws Error that says where they differ first, or that the file is missing in CI
+ * @throws CommandError GOLDEN_DIFFERS that says where they differ first, FILE_NOT_FOUND if the file is missing in CI
  */
 export function matchesGolden(file: string, actual: unknown, options: GoldenOptions = {}): void {
   const update = options.update ?? Boolean(process.env.UPDATE_GOLDENS);
@@ -42,12 +43,15 @@ export function matchesGolden(file: string, actual: unknown, options: GoldenOpti
     return;
   }
   if (!existsSync(file)) {
-    throw new Error(
+    throw new CommandError(
+      'FILE_NOT_FOUND',
       `${file} is not there, and in CI none is written. Run with UPDATE_GOLDENS=1 on your machine and commit the file.`,
     );
   }
   const found = closeTo(plain(actual), parseJson(readFileSync(file)), options);
-  if (found) throw new Error(`${file}: ${found}. Where that is right, run with UPDATE_GOLDENS=1.`);
+  if (!found) return;
+  const message = `${file}: ${found}. If that is right, run with UPDATE_GOLDENS=1.`;
+  throw new CommandError('GOLDEN_DIFFERS', message);
 }
 
 /** As it would be read from a file. */

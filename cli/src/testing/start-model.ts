@@ -7,6 +7,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { type Answer, type PredictOptions, predict, type RequestBody } from '@sagemaker-tfs/client';
 import { jsonText } from '@sagemaker-tfs/tensors';
 import type { Transport } from '@sagemaker-tfs/tensors/custom-attributes';
+import { CommandError, usageError } from '../errors.ts';
 import { commandFile } from '../files.ts';
 import { freePort } from '../serving/free-port.ts';
 
@@ -54,11 +55,11 @@ const LINE_WITHIN = 2_000;
 
 /**
  * Starts `sagemaker-tfs serve` on a free port and waits until it is healthy.
- * @throws Error with the command's own last words where it does not start, or where `model` is missing
+ * @throws CommandError RUNTIME_FAILED or RUNTIME_NOT_READY with the command's last words, USAGE if `model` is missing
  */
 export async function startModel(options: StartModelOptions): Promise<ModelUnderTest> {
   if (typeof options?.model !== 'string' || options.model === '') {
-    throw new Error(
+    throw usageError(
       'startModel: the option "model" is missing. Pass { model } with the path or s3:// URI of a model.',
     );
   }
@@ -83,10 +84,14 @@ export async function startModel(options: StartModelOptions): Promise<ModelUnder
   const hasEnded = () => child.exitCode !== null || child.signalCode !== null;
   const isSettled = async () => (await isHealthy(url)) || hasEnded();
   const inTime = await cameTrue(isSettled, PING_EVERY, (options.timeoutSeconds ?? 300) * 1_000);
-  if (hasEnded()) throw new Error(`the model did not start:\n${said}`);
+  if (hasEnded())
+    throw new CommandError('RUNTIME_FAILED', `the model did not start. Its last words:\n${said}`);
   if (!inTime) {
     await stop();
-    throw new Error(`the model was not ready in time:\n${said}`);
+    throw new CommandError(
+      'RUNTIME_NOT_READY',
+      `the model was not ready in time. Its last words:\n${said}`,
+    );
   }
   const linesSeen = () => said.match(REQUEST_LINE)?.length ?? 0;
   let answered = 0;
