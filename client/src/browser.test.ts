@@ -5,9 +5,12 @@ import type { ServerResponse } from 'node:http';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createContext, runInContext } from 'node:vm';
+import {
+  freePorts,
+  type RuntimeProcess,
+  startRuntimeProcess,
+} from '@sagemaker-tfs/container/testing';
 import { build } from 'esbuild';
-import { freePort } from '../../cli/src/serving/free-port.ts';
-import { type RunningRuntime, startRuntime } from '../../cli/src/serving/runtime-process.ts';
 import { fixtureModel } from '../../test/fixtures/index.ts';
 import { findChromium } from '../../tools/chromium.ts';
 import { serve, type TestServer } from '../test/servers.ts';
@@ -51,7 +54,7 @@ globalThis.run = async (url, deadUrl, image) => {
 `;
 
 const work = mkdtempSync(join(tmpdir(), 'client-browser-test-'));
-let runtime: RunningRuntime;
+let runtime: RuntimeProcess;
 let script: string;
 let web: TestServer;
 let deadUrl: string;
@@ -60,8 +63,9 @@ let finished: (result: string) => void;
 beforeAll(async () => {
   const modelDirectory = join(work, 'model');
   await cp(fixtureModel('digits').basePath, join(modelDirectory, 'digits'), { recursive: true });
-  runtime = await startRuntime({ modelDirectory, log: join(work, 'runtime.log') });
-  deadUrl = `http://127.0.0.1:${await freePort()}`;
+  runtime = await startRuntimeProcess({ SAGEMAKER_TFS_MODEL_DIR: modelDirectory });
+  await runtime.ready();
+  deadUrl = `http://127.0.0.1:${await freePorts(1)}`;
   script = await bundle();
   web = await serve(async (request, response, body) => {
     const page = `<script>${script}</script><script>${startOf(web.url)}</script>`;
@@ -76,7 +80,7 @@ beforeAll(async () => {
 
 afterAll(async () => {
   await web?.stop();
-  await runtime?.stop();
+  await runtime?.end();
 });
 
 const expected = {

@@ -2,8 +2,8 @@ import { mkdtempSync, readdirSync, readFileSync } from 'node:fs';
 import { cp } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { type RuntimeProcess, startRuntimeProcess } from '@sagemaker-tfs/container/testing';
 import type { TensorMap } from '@sagemaker-tfs/tensors';
-import { type RunningRuntime, startRuntime } from '../../cli/src/serving/runtime-process.ts';
 import { firstDifference } from '../../test/fixtures/compare.ts';
 import { fixtureModel, loadGoldens } from '../../test/fixtures/index.ts';
 import { asleep, clientOf, ENDPOINT, LOG_ARN, standIn } from '../test/sagemaker-stand-in.ts';
@@ -23,7 +23,7 @@ const MODELS = ['digits', 'dtypes', 'detection', 'failing_assert', 'busy'];
 const SAMPLES = join(__dirname, '../../examples/digits/samples');
 
 const work = mkdtempSync(join(tmpdir(), 'client-test-'));
-let runtime: RunningRuntime;
+let runtime: RuntimeProcess;
 let sagemaker: TestServer;
 
 beforeAll(async () => {
@@ -31,13 +31,14 @@ beforeAll(async () => {
   for (const name of MODELS) {
     await cp(fixtureModel(name).basePath, join(modelDirectory, name), { recursive: true });
   }
-  runtime = await startRuntime({ modelDirectory, log: join(work, 'runtime.log') });
+  runtime = await startRuntimeProcess({ SAGEMAKER_TFS_MODEL_DIR: modelDirectory });
+  await runtime.ready();
   sagemaker = await standIn(runtime.url);
 });
 
 afterAll(async () => {
   await sagemaker?.stop();
-  await runtime?.stop();
+  await runtime?.end();
 });
 
 const targets: readonly (readonly [string, () => Target])[] = [

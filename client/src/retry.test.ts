@@ -1,8 +1,8 @@
 import { readFileSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { join } from 'node:path';
+import { freePorts } from '@sagemaker-tfs/container/testing';
 import { RUNTIME_ERRORS } from '@sagemaker-tfs/tensors/runtime-errors';
-import { freePort } from '../../cli/src/serving/free-port.ts';
 import { clientOf, ENDPOINT, standIn } from '../test/sagemaker-stand-in.ts';
 import { serve, type TestServer } from '../test/servers.ts';
 import { predict, predictStream } from './index.ts';
@@ -120,7 +120,7 @@ test('the client for Python sends the same again', () => {
 });
 
 test('a server that starts meanwhile is found', async () => {
-  const port = await freePort();
+  const port = await freePorts(1);
   const call = predict({ url: `http://127.0.0.1:${port}` }, '{}', { retries: 8 });
   const late = createServer((socket) => {
     socket.once('data', () => socket.end('HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\n{}'));
@@ -131,7 +131,7 @@ test('a server that starts meanwhile is found', async () => {
 });
 
 test('nothing that listens, and no such host, are distinguished', async () => {
-  const url = `http://127.0.0.1:${await freePort()}`;
+  const url = `http://127.0.0.1:${await freePorts(1)}`;
   await expect(predict({ url }, '{}', { retries: 0 })).rejects.toMatchObject({
     code: 'CONNECTION_REFUSED',
     status: undefined,

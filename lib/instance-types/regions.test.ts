@@ -1,7 +1,7 @@
 import { Annotations, Match } from 'aws-cdk-lib/assertions';
 import { Bucket, type IBucket } from 'aws-cdk-lib/aws-s3';
 import { App, Stack } from 'aws-cdk-lib/core';
-import { testContext } from '../../test/stacks/support.ts';
+import { testContext } from '../../test/support/stacks.ts';
 import { BatchTransform, RealtimeEndpoint, TensorFlowModel } from '../index.ts';
 import { INSTANCE_FAMILIES } from './families.ts';
 import { REGIONS, regionDoubt, regionFacts } from './regions.ts';

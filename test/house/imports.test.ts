@@ -138,6 +138,18 @@ test('folders of a room import each other one way', () => {
   expect(circles(edges)).toEqual([]);
 });
 
+test('folders of end-to-end tests import each other one way', () => {
+  const edges = new Map<string, string[]>();
+  for (const one of imports) {
+    const [from = '', to = ''] = (one.to.startsWith('.') && folders(one)) || [];
+    if (!from.startsWith('test/') || !to.startsWith('test/')) continue;
+    edges.set(from, [...(edges.get(from) ?? []), to]);
+    if (!edges.has(to)) edges.set(to, []);
+  }
+  expect([...edges.values()].flat().length).toBeGreaterThan(10);
+  expect(circles(edges)).toEqual([]);
+});
+
 test('folders of lib and the constructs beside them import each other one way', () => {
   const edges = new Map<string, string[]>();
   for (const { from, to } of product) {

@@ -1,5 +1,5 @@
 /** What a configuration may choose, field by field; the first of each is the default. */
-import { MODEL_DIR, stubContainer } from '../stacks/support.ts';
+import { MODEL_DIR, stubContainer } from '../support/stacks.ts';
 
 /** Parts of a configuration with one model; in `image`, `fits` is the variant for the instance type. */
 export interface Choice {

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { baselineOf, gatherer, parseCapture } from '@sagemaker-tfs/container/captures';
 import type { App } from 'aws-cdk-lib/core';
 import { addServingStacks, parseConfig } from '../../lib/index.ts';
-import { testApp } from '../stacks/support.ts';
+import { testApp } from '../support/stacks.ts';
 import { type Choice, CONFLICTS, choices, imageOf } from './choices.ts';
 import { coverPairs } from './pairs.ts';
 

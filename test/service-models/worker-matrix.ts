@@ -11,7 +11,7 @@ import {
   type ServingImageVariant,
   type TensorFlowModelProps,
 } from '../../lib/index.ts';
-import { existingImage, testApp, testModel } from '../stacks/support.ts';
+import { existingImage, testApp, testModel } from '../support/stacks.ts';
 import { type MatrixTemplate, templatesOf } from './matrix.ts';
 import { coverPairs } from './pairs.ts';
 

@@ -8,7 +8,7 @@ import { Bucket } from 'aws-cdk-lib/aws-s3';
 import { Topic } from 'aws-cdk-lib/aws-sns';
 import { type App, CfnResource, Stack } from 'aws-cdk-lib/core';
 import { addServingStacks, BatchWorker, parseConfig } from '../../lib/index.ts';
-import { MODEL_DIR, stubContainer, testApp, testModel } from './support.ts';
+import { MODEL_DIR, stubContainer, testApp, testModel } from '../support/stacks.ts';
 
 const KEY = 'arn:aws:kms:us-east-1:111111111111:key/12345678-1234-1234-1234-123456789012';
 const place = { account: '111111111111', region: 'us-east-1' };

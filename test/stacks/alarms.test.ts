@@ -6,7 +6,7 @@ import { Bucket, type IBucket } from 'aws-cdk-lib/aws-s3';
 import { Topic } from 'aws-cdk-lib/aws-sns';
 import { Duration } from 'aws-cdk-lib/core';
 import { type AlarmThresholds, EndpointMonitoring, RealtimeEndpoint } from '../../lib/index.ts';
-import { testModel, testStack } from './support.ts';
+import { testModel, testStack } from '../support/stacks.ts';
 
 interface AlarmProperties {
   readonly AlarmDescription: string;

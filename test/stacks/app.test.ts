@@ -8,7 +8,7 @@ import { type App, Stack, Validations } from 'aws-cdk-lib/core';
 import { AwsSolutionsChecks } from 'cdk-nag';
 import { addServingStacks, parseConfig, type ServingConfigInput } from '../../lib/index.ts';
 import outOfTheBox from '../../serving.config.ts';
-import { masked, stubContainer, testApp, testContext } from './support.ts';
+import { masked, stubContainer, testApp, testContext } from '../support/stacks.ts';
 
 const directory = stubContainer();
 

@@ -17,7 +17,7 @@ import {
   type TensorFlowModelProps,
   type VariantProps,
 } from '../../lib/index.ts';
-import { existingImage, testModel, testStack } from './support.ts';
+import { existingImage, testModel, testStack } from '../support/stacks.ts';
 
 const bucketOf = (stack: Stack): IBucket => Bucket.fromBucketName(stack, 'Bucket', 'data');
 const scratch = mkdtempSync(join(tmpdir(), 'bad-input-'));

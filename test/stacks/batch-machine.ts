@@ -5,9 +5,9 @@ import type { Stack } from 'aws-cdk-lib/core';
 import { handler, type ShardRequest } from '../../lib/batch/handler/index.ts';
 import { BatchTransform, type BatchTransformProps } from '../../lib/index.ts';
 import { taskProblems } from '../service-models/requests.ts';
+import { testModel, testStack } from '../support/stacks.ts';
 import { execute, type Histories, type Service, StateError } from './asl.ts';
 import type { S3StandIn } from './s3-stand-in.ts';
-import { testModel, testStack } from './support.ts';
 
 /** The bucket of inputs and outputs. */
 const bucketOf = (stack: Stack): IBucket => Bucket.fromBucketName(stack, 'Bucket', 'data');

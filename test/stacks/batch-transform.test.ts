@@ -9,6 +9,7 @@ import { Topic } from 'aws-cdk-lib/aws-sns';
 import { Stack } from 'aws-cdk-lib/core';
 import { handler, type ShardRequest } from '../../lib/batch/handler/index.ts';
 import { BatchTransform } from '../../lib/index.ts';
+import { masked, testApp, testModel, testStack } from '../support/stacks.ts';
 import { MAX_EVENTS, type Service, StateError } from './asl.ts';
 import {
   batchTemplate,
@@ -22,7 +23,6 @@ import {
   writeOutputs,
 } from './batch-machine.ts';
 import { type S3StandIn, startS3ForSdk } from './s3-stand-in.ts';
-import { masked, testApp, testModel, testStack } from './support.ts';
 
 const QUOTA_IN_USE =
   "The account-level service limit 'ml.p3.2xlarge for transform job usage' is 4 Instances, with current utilization of 4 Instances and a request delta of 2 Instances.";

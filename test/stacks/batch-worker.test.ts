@@ -11,7 +11,7 @@ import { Topic } from 'aws-cdk-lib/aws-sns';
 import type { Stack } from 'aws-cdk-lib/core';
 import { BatchWorker, type BatchWorkerProps } from '../../lib/index.ts';
 import { batchProblems } from '../service-models/batch-resources.ts';
-import { existingImage, testModel, testStack } from './support.ts';
+import { existingImage, testModel, testStack } from '../support/stacks.ts';
 
 interface Deployed {
   readonly worker: BatchWorker;

@@ -11,7 +11,7 @@ import {
   TensorFlowModel,
 } from '../../lib/index.ts';
 import { templateProblems } from '../service-models/template-problems.ts';
-import { existingImage, MODEL_DIR, testApp, testModel, testStack } from './support.ts';
+import { existingImage, MODEL_DIR, testApp, testModel, testStack } from '../support/stacks.ts';
 
 const COMPONENT = 'AWS::SageMaker::InferenceComponent';
 const CONFIG = 'AWS::SageMaker::EndpointConfig';

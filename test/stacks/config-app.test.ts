@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { Match, Template } from 'aws-cdk-lib/assertions';
 import type { Stack } from 'aws-cdk-lib/core';
 import { addServingStacks, parseConfig, type ServingConfigInput } from '../../lib/index.ts';
-import { MODEL_DIR, stubContainer, testApp } from './support.ts';
+import { MODEL_DIR, stubContainer, testApp } from '../support/stacks.ts';
 
 const directory = stubContainer();
 

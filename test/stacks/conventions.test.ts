@@ -14,7 +14,7 @@ import {
   TensorFlowModel,
   VariantMetrics,
 } from '../../lib/index.ts';
-import { testApp, testModel, testStack } from './support.ts';
+import { testApp, testModel, testStack } from '../support/stacks.ts';
 
 const ROLE = 'arn:aws:iam::123456789012:role/serving';
 const importedRole = (stack: Stack): IRole => Role.fromRoleArn(stack, 'Theirs', ROLE);

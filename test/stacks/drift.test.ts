@@ -24,7 +24,7 @@ import {
   SmokeTest,
 } from '../../lib/index.ts';
 import { type Moto, startMoto, TEST_CREDENTIALS } from '../rehearse/moto.ts';
-import { testApp, testModel, testStack } from './support.ts';
+import { testApp, testModel, testStack } from '../support/stacks.ts';
 
 jest.setTimeout(120_000);
 

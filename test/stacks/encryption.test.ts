@@ -16,7 +16,7 @@ import {
   ServingImage,
   SmokeTest,
 } from '../../lib/index.ts';
-import { MODEL_DIR, stubContainer, testApp, testModel, testStack } from './support.ts';
+import { MODEL_DIR, stubContainer, testApp, testModel, testStack } from '../support/stacks.ts';
 
 const KEY = 'arn:aws:kms:us-east-1:123456789012:key/11111111-2222-3333-4444-555555555555';
 const directory = stubContainer();

@@ -17,8 +17,8 @@ import {
 } from '../../lib/index.ts';
 import { type StandIn, startAwsStandIn } from '../rehearse/aws-stand-in.ts';
 import { serveFixtures } from '../support/fixture-runtime.ts';
+import { existingImage, testApp, testModel, testStack } from '../support/stacks.ts';
 import { callApi } from './api-gateway.ts';
-import { existingImage, testApp, testModel, testStack } from './support.ts';
 
 function apiOf(
   props: Partial<EndpointApiProps> = {},

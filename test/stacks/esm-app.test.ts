@@ -4,7 +4,7 @@ import { mkdtempSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import * as constructs from '../../lib/index.ts';
-import { MODEL_DIR } from './support.ts';
+import { MODEL_DIR } from '../support/stacks.ts';
 
 const APP = `
 import * as everything from '@sagemaker-tfs/cdk';

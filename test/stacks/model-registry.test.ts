@@ -12,7 +12,7 @@ import {
   ServingImage,
 } from '../../lib/index.ts';
 import { problemsOf } from '../service-models/validate.ts';
-import { MODEL_DIR, stubContainer, testApp, testModel, testStack } from './support.ts';
+import { MODEL_DIR, stubContainer, testApp, testModel, testStack } from '../support/stacks.ts';
 
 const ARN = 'arn:aws:sagemaker:us-east-1:111111111111:model-package/digits/3';
 const IMAGE = '111111111111.dkr.ecr.us-east-1.amazonaws.com/serving:7';

@@ -31,7 +31,7 @@ import {
   testApp,
   testModel,
   testStack,
-} from './support.ts';
+} from '../support/stacks.ts';
 
 const MODEL = 'AWS::SageMaker::Model';
 const bucketOf = (stack: Stack): IBucket => Bucket.fromBucketName(stack, 'Bucket', 'data');

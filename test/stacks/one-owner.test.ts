@@ -2,7 +2,7 @@
 import { Template } from 'aws-cdk-lib/assertions';
 import { Stack } from 'aws-cdk-lib/core';
 import { addServingStacks, parseConfig, type ServingConfigInput } from '../../lib/index.ts';
-import { MODEL_DIR, stubContainer, testApp } from './support.ts';
+import { MODEL_DIR, stubContainer, testApp } from '../support/stacks.ts';
 
 const image = {
   uri: '123456789012.dkr.ecr.us-east-1.amazonaws.com/serving:1',

@@ -1,7 +1,7 @@
 /** `doctor --account` reads a synthesized app as the constructs write it. */
 import { readAssembly } from 'sagemaker-tfs/development/command';
 import { addServingStacks, parseConfig } from '../../lib/index.ts';
-import { MODEL_DIR, testApp } from './support.ts';
+import { MODEL_DIR, testApp } from '../support/stacks.ts';
 
 test('instances of endpoints and jobs, hosts and images, in every stage', async () => {
   const app = testApp();

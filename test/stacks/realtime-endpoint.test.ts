@@ -19,7 +19,7 @@ import {
   SmokeTest,
   type VariantProps,
 } from '../../lib/index.ts';
-import { existingImage, masked, testModel, testStack } from './support.ts';
+import { existingImage, masked, testModel, testStack } from '../support/stacks.ts';
 
 const bucketOf = (stack: Stack): IBucket => Bucket.fromBucketName(stack, 'Bucket', 'data');
 

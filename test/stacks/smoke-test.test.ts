@@ -15,7 +15,7 @@ import {
   type SmokeTestProps,
   type VpcAttachmentProps,
 } from '../../lib/index.ts';
-import { existingImage, masked, testApp, testModel, testStack } from './support.ts';
+import { existingImage, masked, testApp, testModel, testStack } from '../support/stacks.ts';
 
 const sample = {
   name: 'seven',

@@ -13,7 +13,7 @@ import {
   type TensorFlowModelProps,
 } from '../../lib/index.ts';
 import { addWorker, type Choice } from '../service-models/worker-matrix.ts';
-import { MODEL_DIR, testApp } from '../stacks/support.ts';
+import { MODEL_DIR, testApp } from '../support/stacks.ts';
 import type { Resources } from './resources.ts';
 import { lines, rightsLostEarly, type Story, tell } from './story.ts';
 

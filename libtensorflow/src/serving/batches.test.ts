@@ -37,6 +37,15 @@ function batchesOfNames(afterFailure: AfterFailure = 'halves', limits = {}, thre
   return { batches, run, runs, kinds, ask };
 }
 
+test('a kind that nobody waits for is forgotten: the next call brings its own run', async () => {
+  const { batches } = batchesOfNames();
+  const answers = ['first', 'second'].map((answer) => async () => [answer]);
+  for (const [at, run] of answers.entries()) {
+    expect(await batches.add('kind', item('a'), run)).toBe(['first', 'second'][at]);
+    await new Promise(setImmediate);
+  }
+});
+
 test('calls of a batch that failed run again in halves, and each has its own answer or error', async () => {
   const { ask, runs } = batchesOfNames();
   const settled = await ask('a', 'b', 'bad', 'c');

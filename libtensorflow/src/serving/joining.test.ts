@@ -69,28 +69,6 @@ test('a batch that nobody waits for any more is given up; one that somebody wait
   ]);
 });
 
-test('nothing is kept of shapes that nobody waits for', async () => {
-  const added = jest.spyOn(Map.prototype, 'set');
-  const deleted = jest.spyOn(Map.prototype, 'delete');
-  try {
-    const { session } = sessionOf();
-    const batching = new JoiningSession(session, OPTIONS, new BatchThreads(4));
-    await batching.run('serving_default', rows(1), ['y']);
-    await Promise.all(
-      Array.from({ length: 50 }, (_, width) =>
-        batching.run('serving_default', rows(1, width), ['y']),
-      ),
-    );
-    const keys = (calls: readonly (readonly unknown[])[]) =>
-      new Set(calls.map(([key]) => key).filter((key) => String(key).includes('float32')));
-    expect(keys(added.mock.calls).size).toBe(50);
-    expect(keys(deleted.mock.calls)).toEqual(keys(added.mock.calls));
-  } finally {
-    added.mockRestore();
-    deleted.mockRestore();
-  }
-});
-
 /** A session whose outputs are as wide as its call has rows, or have twice the rows. */
 function oddSession(shapeOf: (count: number) => readonly number[]) {
   const calls: number[] = [];

@@ -1,11 +1,12 @@
 /** Every property that a template sets is one that AWS's service models take, over many configurations. */
-import { batchTemplate, machineOf, run } from '../stacks/batch-machine.ts';
-import { batchProblems } from './batch-resources.ts';
-import { type MatrixTemplate, matrix, refuses } from './matrix.ts';
-import { configFields, schemaFields } from './schema-fields.ts';
-import { OPERATIONS, problemsOfResource } from './template-problems.ts';
-import { problemsOf } from './validate.ts';
-import { workerTemplates } from './worker-matrix.ts';
+
+import { batchProblems } from '../service-models/batch-resources.ts';
+import { type MatrixTemplate, matrix, refuses } from '../service-models/matrix.ts';
+import { configFields, schemaFields } from '../service-models/schema-fields.ts';
+import { OPERATIONS, problemsOfResource } from '../service-models/template-problems.ts';
+import { problemsOf } from '../service-models/validate.ts';
+import { workerTemplates } from '../service-models/worker-matrix.ts';
+import { batchTemplate, machineOf, run } from './batch-machine.ts';
 
 // A synth prints the warnings of its stacks.
 jest.spyOn(console, 'error').mockImplementation(() => {});
