@@ -14,8 +14,9 @@ import { LIBRARY_NAMES, type LibraryLocation } from './library-location.ts';
  * this machine, LIBRARY_FETCH_FAILED where fetching failed; the reason of `signal` where it aborted
  */
 export async function ensureLibrary(options: FetchOptions = {}): Promise<LibraryLocation> {
-  const found = await findLibrary();
+  const found = await findLibrary(options.signal);
   if (found) return found;
+  options.signal?.throwIfAborted();
   const wheel = pinnedWheel();
   if (!wheel) {
     throw new LibTensorFlowError(

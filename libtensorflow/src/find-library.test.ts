@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { cacheDirectory } from './fetch/cache.ts';
 import { PINNED_VERSION, pinnedWheel } from './fetch/pinned-wheel.ts';
-import { findLibrary, loadLibrary } from './index.ts';
+import { ensureLibrary, findLibrary, loadLibrary } from './index.ts';
 
 const NAMES = ['libtensorflow_cc.so.2', 'libtensorflow_framework.so.2'];
 const environment = { ...process.env };
@@ -110,6 +110,20 @@ describe('without LIBTENSORFLOW_PATH', () => {
   it('a Python that fails or answers nonsense is the same as none', async () => {
     await emptyMachine('#!/bin/sh\necho nonsense\n');
     expect(await findLibrary()).toBeUndefined();
+  });
+
+  it('a Python that Ctrl-C ended is an interruption: nothing is fetched', async () => {
+    await emptyMachine('#!/bin/sh\nkill -INT $$\n');
+    const onProgress = jest.fn();
+    await expect(ensureLibrary({ onProgress })).rejects.toMatchObject({
+      code: 'LIBRARY_NOT_FOUND',
+      message: 'python3 was ended by SIGINT while it was asked where TensorFlow is. Try again.',
+    });
+    const reason = new Error('interrupted');
+    await expect(ensureLibrary({ onProgress, signal: AbortSignal.abort(reason) })).rejects.toBe(
+      reason,
+    );
+    expect(onProgress).not.toHaveBeenCalled();
   });
 });
 

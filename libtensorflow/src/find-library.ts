@@ -35,13 +35,15 @@ const PYTHON_TIMEOUT = 20_000;
  * Looks at the environment variable `LIBTENSORFLOW_PATH` (a directory, or the library's file), then in
  * this package's cache, then for an installed Python TensorFlow.
  *
+ * @param signal ends the search
  * @returns undefined if there is none
- * @throws LibTensorFlowError LIBRARY_NOT_FOUND where LIBTENSORFLOW_PATH is set and holds no library
+ * @throws LibTensorFlowError LIBRARY_NOT_FOUND where LIBTENSORFLOW_PATH is set and holds no library, or where the
+ * search was interrupted; the reason of `signal` where it aborted
  */
-export async function findLibrary(): Promise<LibraryLocation | undefined> {
+export async function findLibrary(signal?: AbortSignal): Promise<LibraryLocation | undefined> {
   const named = process.env.LIBTENSORFLOW_PATH;
   if (named) return namedLibrary(named);
-  return (await cachedLibrary()) ?? (await pythonLibrary());
+  return (await cachedLibrary()) ?? (await pythonLibrary(signal));
 }
 
 async function namedLibrary(named: string): Promise<LibraryLocation> {
@@ -60,9 +62,9 @@ async function namedLibrary(named: string): Promise<LibraryLocation> {
   return { directory, ...libraries, version: undefined, source: 'LIBTENSORFLOW_PATH' };
 }
 
-async function pythonLibrary(): Promise<LibraryLocation | undefined> {
+async function pythonLibrary(signal?: AbortSignal): Promise<LibraryLocation | undefined> {
   for (const python of ['python3', 'python']) {
-    const { folders, version } = await askPython(python);
+    const { folders, version } = await askPython(python, signal);
     for (const directory of folders) {
       const libraries = await librariesIn(directory);
       if (libraries) return { directory, ...libraries, version, source: 'python' };
@@ -71,19 +73,33 @@ async function pythonLibrary(): Promise<LibraryLocation | undefined> {
   return undefined;
 }
 
-/** A Python that is missing, too old or broken is the same as one without TensorFlow. */
+/** Ctrl-C reaches every process of the terminal, so also the Python that is asked. */
+const INTERRUPTIONS: readonly unknown[] = ['SIGINT', 'SIGTERM', 'SIGHUP'];
+
+/** A Python that is missing, too old or broken is the same as one without TensorFlow; one that is interrupted is not. */
 async function askPython(
   python: string,
+  signal?: AbortSignal,
 ): Promise<{ folders: readonly string[]; version: string | undefined }> {
   try {
     const { stdout } = await run(python, ['-c', PYTHON_PROBE], {
       timeout: PYTHON_TIMEOUT,
       // Node's default is the process's environment, which under jest is not the one that a test sets.
       env: process.env,
+      ...(signal && { signal }),
     });
     const answer = JSON.parse(stdout) as { folders: string[]; version: string | null };
     return { folders: answer.folders, version: answer.version ?? undefined };
-  } catch {
+  } catch (error) {
+    signal?.throwIfAborted();
+    const { killed, signal: endedBy } = error as { killed?: boolean; signal?: unknown };
+    // One that is too slow is killed by Node.
+    if (!killed && INTERRUPTIONS.includes(endedBy)) {
+      throw new LibTensorFlowError(
+        'LIBRARY_NOT_FOUND',
+        `${python} was ended by ${endedBy} while it was asked where TensorFlow is. Try again.`,
+      );
+    }
     return { folders: [], version: undefined };
   }
 }
