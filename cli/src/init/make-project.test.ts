@@ -59,3 +59,21 @@ test('a directory that holds something is named with the files that people know 
     'holds notes, thesis.tex, .a and 2 more. Give an empty or a new directory.',
   );
 });
+
+test.each([
+  ['a new directory', [], []],
+  ['a directory that was there', ['made/.git'], ['made', 'made/.git']],
+])('an interruption leaves %s as it was', async (_, before, after) => {
+  for (const name of before) mkdirSync(join(work, name), { recursive: true });
+  const abort = new AbortController();
+  const options = {
+    directory: join(work, 'made'),
+    template: 'handler',
+    signal: abort.signal,
+    onStep: (step: string) => {
+      if (step.startsWith('asking')) abort.abort(new Error('interrupted'));
+    },
+  } as const;
+  await expect(makeProject(options)).rejects.toThrow('stopped');
+  expect(filesOf('.')).toEqual(after);
+});

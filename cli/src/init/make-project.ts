@@ -1,5 +1,5 @@
 /** Writes a project of the user's own around a model. */
-import { cp, mkdir, readdir, writeFile } from 'node:fs/promises';
+import { cp, mkdir, readdir, rm, writeFile } from 'node:fs/promises';
 import { basename, dirname, join, resolve } from 'node:path';
 import {
   type ModelSource,
@@ -30,12 +30,29 @@ interface MadeProject {
 }
 
 /**
- * Copies the model, writes the files, and asks the model for the golden answer to a made-up sample.
+ * Copies the model, writes the files, and asks the model for the golden answer to a made-up sample. Where that fails or
+ * is interrupted, what it made goes again: the same command can be given once more.
  * @throws CommandError OUTPUT_EXISTS where the directory holds something; PackagingError where there is no model
  */
 export async function makeProject(options: ProjectOptions): Promise<MadeProject> {
   const directory = resolve(options.directory);
   await requireEmpty(directory);
+  const above = await mkdir(directory, { recursive: true });
+  try {
+    return await fill(directory, options);
+  } catch (error) {
+    await removeMade(directory, above);
+    throw error;
+  }
+}
+
+/** @param above the first folder that this run made; undefined if the directory was there */
+async function removeMade(directory: string, above: string | undefined): Promise<void> {
+  const made = above ? [above] : (await ownNames(directory)).map((name) => join(directory, name));
+  for (const path of made) await rm(path, { recursive: true, force: true });
+}
+
+async function fill(directory: string, options: ProjectOptions): Promise<MadeProject> {
   const { sample, path } = await copySource(options, directory);
   const context: TemplateContext = {
     template: options.template,
@@ -80,10 +97,15 @@ const ENDINGS: Readonly<Record<string, string>> = {
 /** Names in a message, at most. */
 const MAX_NAMED = 3;
 
-/** @throws CommandError OUTPUT_EXISTS; a repository that was only begun counts as empty */
-async function requireEmpty(directory: string): Promise<void> {
+/** A repository that was only begun counts as empty. */
+async function ownNames(directory: string): Promise<string[]> {
   const names = await readdir(directory).catch(() => []);
-  const found = names.filter((name) => name !== '.git');
+  return names.filter((name) => name !== '.git');
+}
+
+/** @throws CommandError OUTPUT_EXISTS */
+async function requireEmpty(directory: string): Promise<void> {
+  const found = await ownNames(directory);
   if (found.length === 0) return;
   // Hidden files last: the others are those that people know.
   const isHidden = (name: string) => Number(name.startsWith('.'));
