@@ -40,9 +40,11 @@ export function requireCommas(
   { inputs }: Pick<Signature, 'inputs'>,
 ): void {
   for (const [separator, called] of SEPARATORS) {
-    const names = cells.flatMap((cell) => cell.split(separator));
-    if (names.length === cells.length) continue;
-    if (!names.every((name) => Object.hasOwn(inputs, name.trim()))) continue;
+    // The first other cell ends it: a line may have millions.
+    const areNames = cells.every((cell) =>
+      cell.split(separator).every((name) => Object.hasOwn(inputs, name.trim())),
+    );
+    if (!areNames || !cells.some((cell) => cell.includes(separator))) continue;
     throw new ServingError(
       'BAD_INPUT',
       `the cells of the CSV are separated by ${called}. Separate them by commas.`,

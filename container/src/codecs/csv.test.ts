@@ -8,6 +8,7 @@ import {
 } from '@sagemaker-tfs/tensors';
 import { failureOf } from '../testing/serving-failure.ts';
 import { csvRequest } from './csv.ts';
+import { requireCommas } from './csv-header.ts';
 import { csvResponse } from './csv-response.ts';
 import { bodyOf, decodeContext, encodeContext, nestedOf, signatureOf } from './test-signatures.ts';
 
@@ -208,6 +209,12 @@ describe('bad requests name line and column', () => {
     const unknown = await failure('a,c\n1,2', signature, 'text/csv;header=present');
     expect(unknown).toMatchObject({ code: 'UNKNOWN_INPUT' });
     expect(unknown.message).toMatch(/^the header: .*no input 'c'/);
+  });
+
+  test('a line of millions of cells is looked at up to the first that is no name', () => {
+    const cells = ['x', '', 'x;x'];
+    Object.defineProperty(cells, 2, { get: () => expect('this cell').toBe('left alone') });
+    requireCommas(cells, vector);
   });
 
   const risk = signatureOf({ bmi: ['float32', [-1, 3]], labs: ['int64', [-1, 2]] });
