@@ -21,7 +21,7 @@ export const modelPackage = z.strictObject({
   keyArn: keyArn
     .optional()
     .describe(
-      "Key that the archive is under, of any account: the model's role may decrypt with it. Default: none.",
+      "Key that the archive is under, of any account: the model's role may decrypt with it. Default: that of the stack.",
     ),
   image: z
     .string()

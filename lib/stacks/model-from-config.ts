@@ -8,6 +8,7 @@ import { Annotations } from 'aws-cdk-lib/core';
 import type { Construct } from 'constructs';
 import type { ModelConfig, ServingConfig } from '../config.ts';
 import { definedOnly } from '../defined-only.ts';
+import { encryptionKeyOf } from '../encryption.ts';
 import type { RuntimeEnvironment } from '../environment.ts';
 import type { IModel } from '../model.ts';
 import { ModelData } from '../model-data/index.ts';
@@ -81,7 +82,11 @@ function existingData(
 ): ModelData {
   const options = fingerprint === undefined ? {} : { fingerprint };
   const { bucket: name, key } = parseS3Uri(modelPackage?.archives ?? archive ?? multiModel);
-  const bucket = Bucket.fromBucketName(scope, 'ModelBucket', name);
+  // What is there already may be under the key of the stack, whose policy lets this account's roles in.
+  const bucket = Bucket.fromBucketAttributes(scope, 'ModelBucket', {
+    bucketName: name,
+    ...definedOnly({ encryptionKey: encryptionKeyOf(scope) }),
+  });
   if (modelPackage) {
     const { arn, keyArn } = modelPackage;
     const encryptionKey =

@@ -78,6 +78,24 @@ test('an asynchronous endpoint: buckets, logs, topic, answers, and no volumes th
   });
 });
 
+test.each<[id: string, model: object, config?: Partial<ServingConfigInput>]>([
+  ['tensorflow-m', { archive: 's3://models/m.tar.gz', endpoint: {} }],
+  ['tensorflow-m', { archive: 's3://models/m/', endpoint: {} }],
+  [
+    'tensorflow-m',
+    { multiModel: 's3://models/all/', endpoint: { instanceType: 'ml.c6i.xlarge' } },
+    { image: { uri: '123456789012.dkr.ecr.us-east-1.amazonaws.com/serving:1', variant: 'cpu' } },
+  ],
+  ['tensorflow-m-batch', { archive: 's3://models/m.tar.gz', batch: {} }],
+])('%s of %j reads what is in S3 under the key already', (id, model, config = {}) => {
+  const made = template(id, { model: undefined, ...model }, config);
+  const decrypt = { Action: 'kms:Decrypt', Effect: 'Allow', Resource: KEY };
+  made.hasResourceProperties('AWS::IAM::Policy', {
+    PolicyName: Match.stringLikeRegexp('ReadModelData'),
+    PolicyDocument: { Statement: Match.arrayWith([decrypt]) },
+  });
+});
+
 test('captures and volumes', () => {
   const made = template('tensorflow-m', {
     endpoint: { instanceType: 'ml.c6i.xlarge', dataCapturePercent: 5 },
