@@ -44,7 +44,7 @@ function given(props: object): Partial<TransformSettings> {
   return Object.fromEntries(entries);
 }
 
-/** Props with the one key where no other is named. */
+/** Props with the one key, unless another is named. */
 function withKeys(scope: Construct, props: BatchTransformProps): BatchTransformProps {
   const key = encryptionKeyOf(scope);
   return key

@@ -13,7 +13,7 @@ export interface ComponentMonitoringProps {
   /** The endpoint to watch. */
   readonly endpoint: ComponentEndpoint;
   /**
-   * Topic told when an alarm changes to ALARM and back. A key from outside must let `cloudwatch.amazonaws.com` use it.
+   * Topic for alarms that change to ALARM and back. A key from outside must let `cloudwatch.amazonaws.com` use it.
    * @default - no notification
    */
   readonly alarmTopic?: ITopic;

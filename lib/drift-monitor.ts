@@ -25,7 +25,7 @@ import { checkInteger, invalidProp, refuseProblem } from './validation.ts';
 export interface DriftMonitorProps {
   /** The endpoint, whose data capture is on. */
   readonly endpoint: IRealtimeEndpoint;
-  /** Bucket of its captures, where reports go too, below `drift/`. */
+  /** Bucket of its captures; reports go there too, below `drift/`. */
   readonly bucket: AnyBucket;
   /**
    * Prefix of the captures.

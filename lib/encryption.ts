@@ -73,7 +73,7 @@ export function setEncryptionKeyArn(
 
 /**
  * Encryption of a bucket below a construct.
- * @returns S3's own keys where there is no key; else the key, with one call of KMS for many objects
+ * @returns S3's own keys if there is no key; else the key, with one call of KMS for many objects
  */
 export function bucketEncryption(
   scope: IConstruct,
@@ -85,7 +85,7 @@ export function bucketEncryption(
 
 /** What a service, or another account, may do with a key: only the key's own policy can say so. */
 interface KeyGrant {
-  /** As the warning names it; `REGION` where synthesis does not know the region. */
+  /** As the warning names it; `REGION` if synthesis does not know the region. */
   readonly name: string;
   readonly principal: IPrincipal;
   readonly actions: readonly string[];
@@ -221,7 +221,7 @@ export function allowAccount(user: Construct, key: IKey, account: string): void 
 }
 
 /**
- * Lets a service publish to a topic under its key; nothing where the topic has none, or none that is known.
+ * Lets a service publish to a topic under its key; nothing if the topic has none, or none that is known.
  * @param name of the service, `cloudwatch.amazonaws.com`
  * @see https://docs.aws.amazon.com/sns/latest/dg/sns-key-management.html
  */

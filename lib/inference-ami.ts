@@ -8,7 +8,7 @@ import { Token } from 'aws-cdk-lib/core';
 import { type InstanceFamily, type InstanceUse, instanceFamily } from './instance-types/index.ts';
 import { invalidProp, type Where } from './validation.ts';
 
-/** What of a serving image decides where it can run. */
+/** The properties of a serving image that decide on which hosts it runs. */
 export interface ImagePlatform {
   readonly accelerator: 'cpu' | 'gpu';
   /** CUDA version that the image is built on, `12.5`; only with `gpu`. */
@@ -111,7 +111,7 @@ const PREFERRED: Readonly<Record<InstanceUse, readonly string[]>> = {
  * @param chosen an image that the user chose; checked, then returned
  * @returns undefined if SageMaker's default is right: CPU images, and instance types known only at
  *   deployment
- * @throws where the pair cannot work
+ * @throws if the pair cannot work
  */
 export function chooseAmi(
   where: Where,

@@ -67,7 +67,7 @@ export class ModelRegistry extends Construct {
     );
   }
 
-  /** ARN of a group. @throws where it is not among the groups */
+  /** ARN of a group. @throws if it is not among the groups */
   groupArn(name: string): string {
     const group = this.groups.get(name);
     if (group) return group.attrModelPackageGroupArn;

@@ -11,14 +11,14 @@ import type { Construct } from 'constructs';
 import type { ModelCompression } from './model-data/index.ts';
 import { type ExistingImageProps, type IServingImage, imageFacts } from './serving-image.ts';
 
-/** What of a model's data decides where it can run. */
+/** The properties of a model's data that decide on which hosts it runs. */
 export interface ModelFacts {
   readonly compression: ModelCompression;
   /** Whether requests name one of many archives. */
   readonly multiModel: boolean;
   /** SHA-256 (hex) of model and handler; undefined: not compared with the answering model's. */
   readonly fingerprint?: string;
-  /** What the archive holds, where it was packaged here. */
+  /** What the archive holds, if it was packaged here. */
   readonly manifest?: Manifest;
 }
 

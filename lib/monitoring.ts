@@ -21,7 +21,7 @@ export interface EndpointMonitoringProps {
   /** The endpoint to watch. */
   readonly endpoint: RealtimeEndpoint;
   /**
-   * Topic told when an alarm changes to ALARM and back. Alarms may use the key of a topic if both are made in this
+   * Topic for alarms that change to ALARM and back. Alarms may use the key of a topic if both are made in this
    * app; a key from outside must let `cloudwatch.amazonaws.com` do kms:Decrypt and kms:GenerateDataKey*: a warning says so.
    * @default - no notification
    */

@@ -40,7 +40,7 @@ import { fewestAtAnyTime } from './rules/scaling-schedule.ts';
 import { checkDeployed } from './smoke-test/deployed.ts';
 import { invalidProp } from './validation.ts';
 
-/** Props with the one key where no other is named, and where SageMaker takes one. */
+/** Props with the one key, unless another is named or SageMaker takes none. */
 function withKeys(scope: Construct, props: RealtimeEndpointProps): RealtimeEndpointProps {
   const key = encryptionKeyOf(scope);
   if (!key) return props;
@@ -179,7 +179,7 @@ export class RealtimeEndpoint extends EndpointBase {
     return new QueueMetrics(this.endpointName);
   }
 
-  /** The endpoint itself. @throws where it is not enabled */
+  /** The endpoint itself. @throws if it is not enabled */
   get endpoint(): CfnEndpoint {
     if (this.resource) return this.resource;
     return invalidProp(this, 'enabled', 'there is no endpoint', 'Leave it out, or give true');
@@ -187,7 +187,7 @@ export class RealtimeEndpoint extends EndpointBase {
 
   /**
    * What to depend on to come after the endpoint: the check that it runs the configuration deployed. It
-   * fails the deployment where SageMaker went back to the old one, and CloudFormation then keeps that.
+   * fails the deployment if SageMaker went back to the old one, and CloudFormation then keeps that.
    */
   get deployment(): Construct {
     return this.deployed;

@@ -10,7 +10,7 @@ import { parseConfig } from './parse-config.ts';
 
 /**
  * Makes an app, lets `build` fill it, and synthesizes it. An error is written to stderr as its message, with the place in
- * your own files where there is one, and ends the process with status 1. `cdk --debug`, which sets `CDK_DEBUG`, leaves
+ * your own files if there is one, and ends the process with status 1. `cdk --debug`, which sets `CDK_DEBUG`, leaves
  * errors to Node, which shows their stacks.
  * @param props of the app; `autoSynth` has no effect
  */
@@ -40,7 +40,7 @@ const DEEP_STACK = 100;
 /**
  * Reads and checks a configuration: the default export of a file. A TypeScript file needs a loader, such as `tsx app.ts`.
  * @param file relative to the working directory
- * @throws ConfigurationError where the file is missing, cannot be loaded, or has fields that cannot be deployed
+ * @throws ConfigurationError if the file is missing, cannot be loaded, or has fields that cannot be deployed
  */
 export async function readConfig(file: string): Promise<ServingConfig> {
   const path = resolve(file);

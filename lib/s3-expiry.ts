@@ -10,7 +10,7 @@ const MAX_DAYS = 36_500;
 /**
  * Adds a lifecycle rule for each prefix; none without `expiration`.
  * @param prop path of the prop that gave `expiration`
- * @throws InvalidProp where the bucket is not made in the app: only whoever makes it can give it rules
+ * @throws InvalidProp if the bucket is not made in the app: only whoever makes it can give it rules
  * @see https://docs.aws.amazon.com/AmazonS3/latest/userguide/object-lifecycle-mgmt.html
  */
 export function expireBelow(

@@ -192,7 +192,7 @@ export class ServingImage extends Construct implements IServingImage {
   }
 }
 
-/** The release that the base is of, where its tag says so. */
+/** The release of the base, if its tag says so. */
 function baseRelease(where: Construct, { buildArgs }: ServingImageProps) {
   const { TFS_BASE: base } = buildArgs ?? {};
   if (base === undefined || Token.isUnresolved(base)) return undefined;

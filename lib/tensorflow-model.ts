@@ -154,7 +154,7 @@ export class TensorFlowModel extends Resource implements IModel, IConnectable {
     return this.resource.ref;
   }
 
-  /** Security groups of the instances. @throws where the model is not in a VPC */
+  /** Security groups of the instances. @throws if the model is not in a VPC */
   get connections(): Connections {
     if (this.vpcConnections) return this.vpcConnections;
     return invalidProp(this, 'vpc', 'the model has no connections', 'Give it a vpc');
@@ -201,7 +201,7 @@ function checkName(scope: Construct, name: string | undefined): void {
   );
 }
 
-/** Refuses an image that this model's region cannot pull, where both are known. */
+/** Refuses an image that this model's region cannot pull, if both are known. */
 function checkImage(scope: Construct, uri: string): void {
   if (Token.isUnresolved(uri)) return;
   const { region, account } = Stack.of(scope);

@@ -19,7 +19,7 @@ export function invalidProp(where: Where, prop: string, problem: string, fix: st
   throw new InvalidProp(path, prop, `${sentence(problem)} ${sentence(fix)}`);
 }
 
-/** Refuses several fields where only one counts: types let them stand side by side. */
+/** Refuses several fields if only one counts: types let them stand side by side. */
 export function checkOneOf(
   where: Where,
   prop: string,

@@ -19,7 +19,7 @@ export interface VpcAttachmentProps {
   readonly vpc?: AnyVpc;
   /**
    * Subnets of `vpc`.
-   * @default - its private subnets; where it has none, what the CDK selects instead
+   * @default - its private subnets; if it has none, what the CDK selects instead
    */
   readonly vpcSubnets?: SubnetSelection;
   /**
@@ -35,7 +35,7 @@ export interface VpcAttachment {
   readonly connections: Connections;
 }
 
-/** Resolves the props; undefined without a VPC. @throws where there is more without a `vpc` */
+/** Resolves the props; undefined without a VPC. @throws if there is more without a `vpc` */
 export function attachToVpc(
   scope: Construct,
   props: VpcAttachmentProps,

@@ -1,5 +1,5 @@
 /**
- * The form of instance types, and those to try in turn. AWS asked EC2's users of P3 to leave by 20 December 2025 and told no date for
+ * The form of instance types, and those to try in turn. AWS asked EC2's users of P3 to leave by 20 December 2025 and gave no date for
  * SageMaker, so ml.p3 may be refused, or without capacity, at any time.
  * @see https://aws.amazon.com/ec2/instance-types/p3/
  */

@@ -141,7 +141,7 @@ export const MAX_MB_IN_FLIGHT = 100;
 /** Name of a setting. */
 export type SettingName = keyof TransformSettings;
 
-/** What a setting may be, told to the first state of the machine. */
+/** What a setting may be, for the first state of the machine. */
 export type SettingRule =
   | { readonly type: 'integer'; readonly min: number; readonly max: number }
   | { readonly type: 'choice'; readonly choices: readonly string[] }

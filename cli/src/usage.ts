@@ -1,4 +1,4 @@
-/** Wrong command lines, told with what would be right. */
+/** Errors for wrong command lines, with what would be right. */
 import type { Command, CommanderError } from 'commander';
 import { usageError } from './errors.ts';
 

@@ -6,7 +6,7 @@ import { type Command, InvalidArgumentError, type Option } from 'commander';
 interface Form {
   readonly fits: (text: string) => boolean;
   readonly like: string;
-  /** What is wrong, where that can be told. */
+  /** What is wrong with a text; undefined if that cannot be said. */
   readonly fault?: (text: string) => string | undefined;
 }
 

@@ -37,7 +37,7 @@ export interface RequestAttributes {
 }
 
 /**
- * Writes the header, empty where nothing is asked for.
+ * Writes the header; empty if nothing is asked for.
  * @throws PredictionError BAD_OPTION beyond SageMaker's 1024 characters of visible ASCII
  */
 export function formatCustomAttributes(attributes: RequestAttributes): string {

@@ -23,9 +23,9 @@ export interface PredictAsyncOptions extends RetryOptions {
 /** A prediction that will be. */
 export interface AsyncPrediction {
   readonly inferenceId: string;
-  /** S3 address where the answer will lie. */
+  /** S3 address of the answer. */
   readonly outputLocation: string;
-  /** S3 address where the error will lie, where the endpoint is set up for it. */
+  /** S3 address of the error, if the endpoint is set up for one. */
   readonly failureLocation: string | undefined;
 }
 

@@ -45,8 +45,8 @@ const TIMEOUT_SECONDS = 70;
 /**
  * Sends one request and reads the answer.
  * @param body from `tensorsBody`, `jsonBody` or `imagesBody`, or bytes or text with `contentType`
- * @throws PredictionError with the container's own message where it answered with an error, BAD_OPTION for what cannot
- *   be sent; the signal's reason where the caller ended the call
+ * @throws PredictionError with the container's own message if it answered with an error, BAD_OPTION for what cannot
+ *   be sent; the signal's reason if the caller ended the call
  */
 export async function predict(
   target: Target,
@@ -66,7 +66,7 @@ export interface StreamedAnswer
   extends Pick<Answer, 'status' | 'contentType' | 'customAttributes'> {
   /**
    * The body as it arrives, for an answer too large to hold or a handler that answers bit by bit. Iterate it
-   * once; leaving the loop ends the request. It throws as `predict` does, ANSWER_CUT where a part is missing.
+   * once; leaving the loop ends the request. It throws as `predict` does, ANSWER_CUT if a part is missing.
    */
   readonly chunks: AsyncIterable<Uint8Array>;
 }

@@ -5,10 +5,10 @@ import { PredictionError } from './errors/prediction-error.ts';
 
 /** How a failed request is repeated. */
 export interface RetryOptions {
-  /** Times that a request is sent again where that is safe. Default: 2. */
+  /** Times that a request is sent again if that is safe. Default: 2. */
   readonly retries?: number;
   /**
-   * False where the endpoint's handler must not see a request twice. Then only what was surely not begun is
+   * False if the endpoint's handler must not see a request twice. Then only what was surely not begun is
    * sent again: refused connections, 429, and 503 before the model is ready or because the runtime is full. Default: true, as a prediction
    * changes nothing.
    */

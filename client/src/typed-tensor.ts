@@ -79,7 +79,7 @@ export function texts(tensor: TypedTensor<'string'>): string[] {
   return tensor.data.map((bytes) => decoder.decode(bytes));
 }
 
-/** True where the view's elements are stored as the dtype's are. */
+/** True if the view's elements are stored as the dtype's are. */
 function holds(dtype: NumericDType, data: ArrayBufferView): boolean {
   if (dtype === 'float16' || dtype === 'bfloat16' || dtype === 'bool') return false;
   return data instanceof newTypedArray(dtype, 0).constructor;

@@ -160,7 +160,7 @@ function callsKmsForEach(bucket: AnyBucket): boolean {
   );
 }
 
-/** Whether a bucket of this app was told to send events. The CDK keeps it in a child of the bucket. */
+/** Whether a bucket of this app sends events. The CDK keeps it in a child of the bucket. */
 function sendsEvents(bucket: AnyBucket): boolean {
   return bucket.node
     .findAll()

@@ -208,7 +208,7 @@ export interface BatchTransformProps {
    */
   readonly inventory?: S3Place;
   /**
-   * Topic told when an execution ends, however it does.
+   * Topic that gets a message when an execution ends, however it does.
    * @default - no notification
    */
   readonly topic?: ITopic;

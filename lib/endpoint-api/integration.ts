@@ -47,8 +47,8 @@ export function requestHeaders({ chooses }: Pick<Route, 'chooses'>): string[] {
 }
 
 /**
- * Bodies pass as they are. What an answer's body is, API Gateway would tell by the request's `Accept`; told to make it
- * binary, it leaves it alone.
+ * Bodies pass as they are. API Gateway would convert an answer by the request's `Accept`; as binary it
+ * leaves it alone.
  */
 export function invokeEndpoint(route: Route): AwsIntegration {
   const requestParameters = Object.fromEntries(

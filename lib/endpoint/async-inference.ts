@@ -38,12 +38,12 @@ export interface AsyncInferenceProps {
    */
   readonly inputPrefix?: string;
   /**
-   * Topic told of every answer.
+   * Topic that gets a message for every answer.
    * @default - none
    */
   readonly successTopic?: ITopic;
   /**
-   * Topic told of every failure.
+   * Topic that gets a message for every failure.
    * @default - none
    */
   readonly errorTopic?: ITopic;

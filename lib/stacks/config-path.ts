@@ -1,4 +1,4 @@
-/** Errors of constructs, told by the field of the configuration that they come from. */
+/** Errors of constructs, with the field of the configuration that they come from. */
 import type { ModelConfig } from '../config.ts';
 import { fieldOfVariant, type PlannedVariant, plannedVariants } from '../endpoint-variants.ts';
 import { InvalidProp } from '../errors.ts';

@@ -10,7 +10,7 @@ type Geometry = Pick<
   'height' | 'width' | 'channels' | 'layout' | 'channelDimension' | 'batchDimension'
 >;
 
-/** Undefined, with a problem told, where the input is not a batch of pictures. */
+/** Undefined, with a problem reported, if the input is not a batch of pictures. */
 export function resolveGeometry(
   declared: Preprocess,
   input: string,

@@ -47,7 +47,7 @@ A run fails if one answer is wrong or lost, or \`/ping\` is late at every try.
 
 It is started again, and its requests in flight are sent once more, each alone: so the one that ended it, if one did, takes no other
 with it a second time. These go first, for 5 s in all; a request that comes meanwhile waits no longer than that and the restart.
-Of those 5 s none are left for some if each takes long: they get 503 \`MODEL_SERVER_GONE\` with \`Retry-After\`, and one that is
+If each takes long, the 5 s run out before every request has had its turn: the others get 503 \`MODEL_SERVER_GONE\` with \`Retry-After\`, and one that is
 still at work then continues beside others. A request in flight at two ends is not sent a third time:
 
 - 400 \`FATAL_REQUEST\` if it was alone at the second end, and TensorFlow Serving ended over a fault of its own (SIGABRT, SIGSEGV and

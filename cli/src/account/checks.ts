@@ -93,7 +93,7 @@ async function requireRegion({ config }: CloudFormationClient): Promise<void> {
   });
 }
 
-/** A service that does not answer is a finding, so that the others are still told. */
+/** A service that does not answer is a finding, so that the others are still reported. */
 async function guarded(what: string, check: Check): Promise<AccountFinding[]> {
   try {
     return await check();

@@ -8,7 +8,7 @@ import { listening } from '../../../test/support/listening.ts';
 
 export const ROOT = join(import.meta.dirname, '../../..');
 
-/** A container that answers as told. */
+/** A container that answers as the test says. */
 export interface StubContainer {
   readonly url: string;
   /** Bodies of `/invocations`, in the order of their arrival. */

@@ -7,13 +7,13 @@ import { CommandError } from '../errors.ts';
 
 /** How near numbers must be. */
 export interface Tolerance {
-  /** Share of the golden number, or of 1 where that is smaller. Default: 1e-5. */
+  /** Share of the golden number, or of 1 if that is smaller. Default: 1e-5. */
   readonly tolerance?: number;
 }
 
 /** How a golden file is used. */
 export interface GoldenOptions extends Tolerance {
-  /** Writes the file anew. Default: true where the environment variable `UPDATE_GOLDENS` is set. */
+  /** Writes the file anew. Default: true if the environment variable `UPDATE_GOLDENS` is set. */
   readonly update?: boolean;
 }
 

@@ -35,7 +35,7 @@ export interface ModelUnderTest {
   /**
    * Posts a body to `/invocations`.
    * @param body bytes, text, a body of `sagemaker-tfs/client`, or any other object, which is sent as JSON
-   * @throws PredictionError with status, code and the handler's own message where the answer is an error
+   * @throws PredictionError with status, code and the handler's own message if the answer is an error
    */
   post(body: Uint8Array | string | RequestBody | object, options?: PostOptions): Promise<Answer>;
   /** What the runtime has logged: all lines of what `post` has answered, unless its log level leaves them out. */

@@ -116,10 +116,10 @@ function requireOneTarget({ out, uncompressed, bakedImage, baseImage }: PackageV
 /** Refuses options that would change nothing: whoever sets one counts on it. */
 function refuseUnused({ out, verify, sample, level, ...options }: PackageVerbOptions): void {
   if (sample && !verify) {
-    throw usageError('--sample is tried, and --no-verify tries nothing. Leave one out.');
+    throw usageError('--sample cannot be used with --no-verify. Remove one.');
   }
   if (level !== undefined && out === undefined) {
-    throw usageError('--level is that of an archive. Give it with --out.');
+    throw usageError('--level applies only to an archive. Add --out.');
   }
   if (options.exposeModelServer && options.bakedImage === undefined) {
     throw usageError('--expose-model-server is for an image. Give it with --baked-image.');

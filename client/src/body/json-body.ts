@@ -59,7 +59,7 @@ function* listPieces(list: readonly unknown[]): Pieces {
   yield ']';
 }
 
-/** True where JSON.stringify loses nothing. */
+/** True if JSON.stringify loses nothing. */
 function isPlain(value: unknown): boolean {
   if (typeof value === 'number') return Number.isFinite(value) && !Object.is(value, -0);
   return typeof value === 'string' || typeof value === 'boolean';

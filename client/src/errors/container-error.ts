@@ -4,7 +4,7 @@ import { PredictionError, type PredictionErrorOptions } from './prediction-error
 /** Characters of a body that is not ours (a proxy's page, for example) that a message repeats. */
 const SHOWN = 500;
 
-/** What the caller can do, by status, where the message alone may not say. */
+/** What the caller can do, by status, if the message alone does not say it. */
 const ADVICE: Readonly<Record<number, string>> = {
   401: 'The address asks for credentials that predict() does not send.',
   403: 'The address refuses this caller.',
@@ -22,7 +22,7 @@ interface ErrorAnswer {
   readonly body: string;
   /** Who answered, for the message: a URL or an endpoint. */
   readonly from: string;
-  /** Code where the body names none. */
+  /** Code if the body names none. */
   readonly fallbackCode: string;
   /** Added to the message, for example where the log is. */
   readonly hint?: string | undefined;

@@ -37,7 +37,7 @@ export interface PredictionErrorOptions extends ErrorOptions {
 export class PredictionError extends Error {
   /** One of {@link CLIENT_ERRORS}, the container's code, or SageMaker's name of the error. */
   readonly code: string;
-  /** HTTP status that the container gave, or SageMaker where it did not reach one; undefined without an answer. */
+  /** HTTP status of the container, or of SageMaker if it did not reach one; undefined without an answer. */
   readonly status: number | undefined;
   /** How long the server asks to wait (`Retry-After`), in seconds. */
   readonly retryAfterSeconds: number | undefined;

@@ -62,7 +62,7 @@ export interface IncomingStream extends AnswerHead {
 export interface Transport {
   /** For messages: the address or the endpoint. */
   readonly address: string;
-  /** True where repetitions are the transport's own matter. */
+  /** True if the transport repeats requests itself. */
   readonly retriesItself: boolean;
   /** @throws PredictionError; whatever the signal's end makes of the platform's call */
   send(request: OutgoingRequest): Promise<IncomingAnswer>;

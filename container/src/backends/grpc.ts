@@ -35,7 +35,7 @@ export class GrpcBackend implements Backend {
   readonly #signatures: SignatureCache;
 
   /**
-   * @param options.timeoutMs told to the model server as the deadline of every call
+   * @param options.timeoutMs deadline of every call, which the model server gets
    * @param options.maxStrings of all outputs of an answer together
    */
   constructor(pool: InstancePool, options: { timeoutMs: number; maxStrings: number }) {

@@ -26,7 +26,7 @@ import { modelError } from './status.ts';
 
 /** Settings of the backend. */
 interface RestBackendOptions {
-  /** What the model server was told as the limit of every call. */
+  /** The model server's own time limit for a call. */
   readonly timeoutMs: number;
   readonly maxReplyBytes: number;
   /** Of all outputs of an answer together. */

@@ -32,8 +32,8 @@ export async function inServingErrors<T>(answer: Promise<T>, timeoutMs?: number)
 }
 
 /**
- * What the model server answered with an HTTP status, or what its status of gRPC is over HTTP.
- * @param options.timeoutMs the limit that it was told
+ * The error for an HTTP status of the model server, or for what its gRPC status is in HTTP.
+ * @param options.timeoutMs the limit that it was given
  */
 export function modelError(
   message: string,

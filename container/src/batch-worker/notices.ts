@@ -28,7 +28,7 @@ export function noticeTeller(
   { publish, onFailure }: { publish: Publish; onFailure: (error: unknown) => void },
 ): (of: number) => Promise<void> {
   if (noticeTopic === undefined) return async () => undefined;
-  // What this process has told of, or another one.
+  // Notices that this process or another one has sent.
   const known = new Set<number>();
   const tell = async (of: number) => {
     const ranges = (await store.list(WORKER_DONE)).length;

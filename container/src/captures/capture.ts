@@ -53,7 +53,7 @@ function jsonOf(text: string): unknown {
   }
 }
 
-/** SageMaker writes text of the types that it was told of as it is, everything else in base64. */
+/** SageMaker writes the text types that its configuration lists as they are, everything else in base64. */
 function bodyOf(one: z.output<typeof side> | undefined): CapturedBody | undefined {
   if (!one) return undefined;
   const bytes = Buffer.from(one.data, one.encoding === 'BASE64' ? 'base64' : 'utf8');

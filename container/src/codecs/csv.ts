@@ -113,7 +113,7 @@ function collectorFor(name: string, signature: Signature, limits: DecodeLimits):
   return cellCollector(name, spec, limits);
 }
 
-/** @throws ServingError BAD_INPUT if a cell of the first line names no input: columns without names cannot be told apart */
+/** @throws ServingError BAD_INPUT if a cell of the first line names no input: columns without names cannot be distinguished */
 function requireHeader(
   cells: readonly string[],
   header: string | undefined,

@@ -34,7 +34,7 @@ export interface Context {
   readonly restUri: string;
   /** TensorFlow Serving's gRPC port, as text; empty if there is none, as with `in-process`. */
   readonly grpcPort: string;
-  /** `X-Amzn-SageMaker-Custom-Attributes` as sent; empty where it was not. */
+  /** `X-Amzn-SageMaker-Custom-Attributes` as sent; empty if it was not. */
   readonly customAttributes: string;
   /** Default: `application/json`. */
   readonly requestContentType: string;
@@ -60,7 +60,7 @@ export interface Context {
   predict(inputs: TensorMap, options?: PredictOptions): Promise<TensorMap>;
 }
 
-/** The request's body; chunks as they arrive where the handler is {@link HandlerModule.streaming}. */
+/** The request's body; chunks as they arrive if the handler is {@link HandlerModule.streaming}. */
 type HandlerData = Uint8Array;
 
 /** A body in pieces. */

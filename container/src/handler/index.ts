@@ -42,7 +42,7 @@ const decoder = loadOnce(() => import('../images/decode-in-handler.ts'));
  * GIF), upright by its EXIF orientation.
  * @param out where the pixels go if the size is given: exactly height * width * channels bytes
  * @returns rows of pixels, channels innermost: 1 channel for `gray`, else 3
- * @throws ServingError BAD_IMAGE where the bytes are no whole picture, REQUEST_TOO_LARGE beyond `maxPixels`
+ * @throws ServingError BAD_IMAGE if the bytes are no whole picture, REQUEST_TOO_LARGE beyond `maxPixels`
  */
 export async function decodeImage(
   bytes: Uint8Array,

@@ -36,7 +36,7 @@ type Data = Uint8Array | AsyncIterable<Uint8Array>;
 
 /**
  * Calls the handler and turns what it returns into an answer.
- * @throws ServingError HANDLER_FAILED where the handler throws anything but a status of its own
+ * @throws ServingError HANDLER_FAILED if the handler throws anything but a status of its own
  */
 export async function runHandler(
   handler: LoadedHandler,
@@ -207,7 +207,7 @@ async function answerOf(
   return { status: 200, contentType: 'application/json', body: [Buffer.from(handlerJson(result))] };
 }
 
-/** @throws Error where the response cannot be sent */
+/** @throws Error if the response cannot be sent */
 function checkResponse({
   status,
   contentType,

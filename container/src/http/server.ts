@@ -260,7 +260,7 @@ async function answer(
   if (Number.isFinite(size)) exchange.hold(size);
   // The kernel takes a small answer at once: there is no middle to be cut in.
   if (size > SMALL_BYTES) state.options.source?.answerBegan(request.socket);
-  // The rest of a body that nobody read, or that is framed oddly, cannot be told from the next request.
+  // The rest of a body that nobody read, or that is framed oddly, cannot be distinguished from the next request.
   const isSure =
     isSound && request.complete && isPlainlyFramed(request) && request.httpVersionMajor === 1;
   if (!isSure || state.closing) response.setHeader('Connection', 'close');

@@ -1,6 +1,6 @@
 /** One of the calls of the model that a request makes. */
 
-/** What `Context.predict` can be told. */
+/** Options of `Context.predict`. */
 export interface PredictOptions {
   /** Outputs wanted; the others never leave the model server. A name twice counts once. Default: `tfs-outputs`, else all. */
   readonly outputs?: readonly string[];

@@ -1,5 +1,5 @@
 /**
- * A multi-model endpoint's process starts without models, which never fails, and is then told to load those of before: one
+ * A multi-model endpoint's process starts without models, which never fails, and then loads those of before: one
  * that no longer loads would end a process that starts with it (load_servables_fast.cc), and all others with it.
  */
 import { setTimeout as delay } from 'node:timers/promises';

@@ -15,7 +15,7 @@ export interface Instance extends Place {
   readonly readiness: Readiness;
   /** Whether it was ever ready. */
   hasServed: boolean;
-  /** Which model it has no version of any more; calls of it are refused at once, others are served. */
+  /** The model that no longer has a version here: its calls are refused at once, others are served. */
   gone: string | undefined;
   /** For how long it has given no answer of any kind, in ms; counted by probes. */
   silentMs: number;
@@ -157,7 +157,7 @@ function unanswered(
   return { state: 'not ready', reason };
 }
 
-/** What is known already of why it does not serve stays. */
+/** Keeps a reason that is already known. */
 function whyLost({ endpoint, readiness }: Instance): string {
   return whyClosed(endpoint) ?? readiness.reason ?? 'the model server is restarting';
 }

@@ -5,7 +5,7 @@
  * request, and the rest would be taken for the next request.
  *
  * Node hands a connection over when the one before it has arrived: a worker takes one in each turn of its event loop.
- * Those that come faster, such as connections that are opened and dropped, wait here in order, few enough to be told
+ * Those that come faster, such as connections that are opened and dropped, wait here in order, few enough to learn
  * soon that there are too many. `/ping` is then answered by the primary.
  */
 import type { Worker } from 'node:cluster';

@@ -46,7 +46,7 @@ export class WorkerSupervisor {
   readonly #options: WorkerSupervisorOptions;
   readonly #slots: readonly Slot[];
   readonly #restarts = new Restarts(FIRST_DELAY_MS);
-  /** Of a multi-model endpoint, as its worker told them last. */
+  /** Models of a multi-model endpoint, as its worker last reported them. */
   #models: readonly ModelSource[] = [];
   #hasServed = false;
   #restarted = 0;

@@ -10,7 +10,7 @@ export function parseBody(body: Buffer): JsonObject {
   return objectOf(body, false);
 }
 
-/** The same with numbers told apart: those with a fraction or an exponent become `FloatLiteral`. */
+/** As {@link parseBody}, but numbers with a fraction or an exponent become `FloatLiteral`. */
 export function parseBodyWithFloats(body: Buffer): JsonObject {
   return objectOf(body, true);
 }

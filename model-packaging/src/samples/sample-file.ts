@@ -157,7 +157,7 @@ async function pictureInputs(
 }
 
 function doesNotFit(error: unknown): boolean {
-  // The runtime's own refusals, told by name: its module is not loaded unless there are pictures.
+  // The runtime's own refusals, recognized by name: its module is not loaded unless there are pictures.
   const isRefusal = error instanceof Error && error.name === 'ServingError';
   return isRefusal || error instanceof TensorError || error instanceof SyntaxError;
 }

@@ -1,4 +1,4 @@
-/** What to do with a source of several models that cannot be told apart by name. */
+/** What to do with a source of several models whose names do not distinguish them. */
 import { relative } from 'node:path';
 import { shellWord } from '../shell-word.ts';
 import type { OpenedSource } from './opened-source.ts';

@@ -1,4 +1,4 @@
-/** A transform job, or an execution told as one: what it was started with, how it is. */
+/** A transform job, or an execution in the same terms: its settings and its state. */
 import type { DecisiveSettings, S3Location } from '@sagemaker-tfs/batch';
 import type { TransformPlaces } from './transform-places.ts';
 

@@ -5,7 +5,7 @@ import { loggedReasons, streamManifest } from '@sagemaker-tfs/batch';
 import { jobLogs, readJobLog } from '@sagemaker-tfs/batch/logs';
 import type { DeadLetter } from './fetch/dead-letters.ts';
 
-/** What the log told. */
+/** What the log says. */
 export interface Explained {
   /** A line for each input that the log tells of: `{"key", "code"?, "status"?, "message"}`. */
   readonly file: string;

@@ -63,7 +63,7 @@ async function stackOutput(
     const outputs = Stacks[0]?.Outputs ?? [];
     return outputs.find(({ OutputKey = '' }) => OutputKey.endsWith('StateMachineArn'))?.OutputValue;
   } catch (error) {
-    // The name is no stack's: told by the caller.
+    // The name is no stack's: the caller reports it.
     if ((error as Error).name === 'ValidationError') return undefined;
     throw error;
   } finally {
