@@ -1,10 +1,10 @@
 /** Unpacks `.zip` archives safely. */
-import { createWriteStream } from 'node:fs';
-import { mkdir, writeFile } from 'node:fs/promises';
+import { createWriteStream, writeFileSync } from 'node:fs';
+import { mkdir } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { buffer } from 'node:stream/consumers';
 import { pipeline } from 'node:stream/promises';
-import { promisify } from 'node:util';
+import { inflateRawSync } from 'node:zlib';
 import type { Entry, ZipFile } from 'yauzl';
 import { messageOf, PackagingError, unreadable } from '../errors.ts';
 import { visible } from '../visible.ts';
@@ -17,7 +17,9 @@ import { openZip } from './zip-file.ts';
 const S_IFMT = 0o170000;
 const S_IFLNK = 0o120000;
 
-/** Bytes of a file that is written at once. */
+/** How yauzl names the only compression that it reads. */
+const DEFLATE = 8;
+/** Bytes of a file that is unpacked and written at once. */
 const SMALL = 64 * 1024;
 /** Bytes of an entry's own header, without its name and extra fields. */
 const HEADER_BYTES = 30;
@@ -38,9 +40,6 @@ export async function extractZip(archive: string, directory: string): Promise<vo
     );
   };
   const zip = await openZip(archive).catch(corrupt);
-  const openStream = promisify(zip.openReadStream.bind(zip)) as (
-    entry: Entry,
-  ) => Promise<NodeJS.ReadableStream>;
   try {
     const all = await checkedEntries(zip, archive, await unpackRoom(archive, directory), corrupt);
     const folders = new Set<string>();
@@ -53,15 +52,31 @@ export async function extractZip(archive: string, directory: string): Promise<vo
       const folder = dirname(target);
       if (!folders.has(folder)) await mkdir(folder, { recursive: true }).catch(failed);
       folders.add(folder);
-      const stream = await openStream(entry).catch(corrupt);
-      // Thousands of small files: a stream to write each costs more than the file.
-      if (entry.uncompressedSize > SMALL) {
+      if (Math.max(entry.uncompressedSize, entry.compressedSize) > SMALL) {
+        const stream = await zip.openReadStreamPromise(entry).catch(corrupt);
         await pipeline(stream, createWriteStream(target)).catch(failed);
-      } else await writeFile(target, await buffer(stream).catch(failed)).catch(failed);
+        continue;
+      }
+      const bytes = await smallFile(zip, entry).catch(corrupt);
+      try {
+        writeFileSync(target, bytes);
+      } catch (error) {
+        failed(error);
+      }
     }
   } finally {
     zip.close();
   }
+}
+
+/** A whole file. There may be thousands: streams to unpack and write each cost many times the file itself. */
+async function smallFile(zip: ZipFile, entry: Entry): Promise<Uint8Array> {
+  const { compressionMethod, uncompressedSize } = entry;
+  if (compressionMethod !== DEFLATE) return buffer(await zip.openReadStreamPromise(entry));
+  const packed = await buffer(await zip.openReadStreamPromise(entry, { decompress: false }));
+  const bytes = inflateRawSync(packed, { maxOutputLength: Math.max(1, uncompressedSize) });
+  if (bytes.length === uncompressedSize) return bytes;
+  throw new Error(`an entry has ${bytes.length} bytes and states ${uncompressedSize}`);
 }
 
 /** Every entry, before anything is inflated: what they declare, and that none lies in another. @throws PackagingError */

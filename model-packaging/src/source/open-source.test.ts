@@ -352,6 +352,17 @@ open(sys.argv[1],'wb').write(b)`;
     );
   });
 
+  test.each([10, 2_000])('a zip whose small file of 1,000 bytes states %s', async (stated) => {
+    const script = `import struct,sys,zipfile
+path,size=sys.argv[1],int(sys.argv[2])
+with zipfile.ZipFile(path,'w',zipfile.ZIP_DEFLATED) as z: z.writestr('1/saved_model.pb',bytes(1000))
+b=bytearray(open(path,'rb').read()); at=b.index(b'PK\\1\\2'); b[at+24:at+28]=struct.pack('<I',size)
+open(path,'wb').write(b)`;
+    const archive = scratch.path('lie.zip');
+    execFileSync('python3', ['-c', script, archive, String(stated)]);
+    await expectRefused(archive, 'CORRUPT_FILE', /lie\.zip is truncated or not a zip archive/);
+  });
+
   test('a zip with an entry that leads out', async () => {
     mkdirSync(scratch.path('in'));
     zip(scratch.path('in'), scratch.path('evil.zip'), '../outside');
