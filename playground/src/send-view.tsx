@@ -9,6 +9,15 @@ import type { InputProps } from './payload.ts';
 import type { Source } from './request/source.ts';
 import { TensorForm } from './tensor-form.tsx';
 
+/** What a string input for encoded pictures is called; others take text. */
+const PICTURE_NAME = /image|picture|photo|img|bytes/i;
+
+/** Whether pictures are what people send. */
+function isForPictures(signature: SignatureDescription | undefined): boolean {
+  const { input = '' } = signature?.picture ?? {};
+  return signature?.inputs[input]?.dtype === 'string' ? PICTURE_NAME.test(input) : input !== '';
+}
+
 const TABS = ['File', 'Tensors', 'CSV'] as const;
 
 interface Props extends InputProps {
@@ -19,7 +28,7 @@ interface Props extends InputProps {
 
 /** The inputs as tabs; the arrow keys go from one to the next, Home and End to the first and last. */
 export function SendView({ description, signature, signatureKey, ...shared }: Props) {
-  const takesPictures = Boolean(signature?.picture) || description.hasHandler;
+  const takesPictures = isForPictures(signature) || description.hasHandler;
   const [tab, setTab] = useState<Source['tab']>(
     shared.source?.tab ?? (takesPictures || description.samples.length > 0 ? 'File' : 'Tensors'),
   );

@@ -22,6 +22,7 @@ export function TensorForm({ signature, source, refused, busy, onSend, onNotSent
   }));
   const [problems, setProblems] = useState<Texts>({});
   const hasNumbers = inputs.some(([, { dtype }]) => dtype !== 'string');
+  const hasStrings = inputs.some(([, { dtype }]) => dtype === 'string');
   const answered = messageFor(refused, TITLE);
   const submit = (event: Event) => {
     event.preventDefault();
@@ -60,8 +61,8 @@ export function TensorForm({ signature, source, refused, busy, onSend, onNotSent
         />
       ))}
       <p class="quiet">
-        A JSON array{hasNumbers ? `; of numbers also ${FILLS.join(', ')}` : ''}. An empty field is
-        left out.
+        A JSON array{hasStrings ? '; one text needs no brackets' : ''}
+        {hasNumbers ? `; of numbers also ${FILLS.join(', ')}` : ''}. An empty field is left out.
       </p>
       <SendButton busy={busy} />
     </form>

@@ -419,16 +419,6 @@ suite(name, () => {
       await answer(page)
         .getByRole('img', { name: /^Histogram .* tallest of 32 bars being 1$/ })
         .waitFor();
-      const map = answer(page).getByRole('img', {
-        name: 'Heat map of 3 rows and 1 columns, dark is 3.5, bright is 5.5',
-      });
-      await map.waitFor();
-      // Of viridis: its darkest color, that of a quarter, and its brightest.
-      expect(await pixelsOf(page, 'canvas.heat')).toEqual([
-        [68, 1, 84, 255],
-        [59, 82, 139, 255],
-        [253, 231, 37, 255],
-      ]);
       const downloading = page.waitForEvent('download');
       await page.getByRole('button', { name: 'Download npz' }).click();
       const file = await (await downloading).path();
@@ -482,15 +472,48 @@ suite(name, () => {
     });
   });
 
-  test('strings: text goes in and comes back as text', async () => {
+  test('strings: the form is open, a word is enough, and text comes back as text', async () => {
     const { url } = await serving(fixtureModel('strings').basePath);
     await inEachView(url, async (page) => {
+      await page.getByRole('tab', { name: 'Tensors', selected: true }).waitFor();
+      await page.getByRole('tab', { name: 'File' }).waitFor();
       await page.getByText('Options').click();
       await page.getByLabel(/^Signature/).selectOption('bytes');
       await page.getByRole('tab', { name: 'Tensors' }).click();
-      await page.getByRole('textbox', { name: /^data_bytes/ }).fill('["<b>Grüße</b>"]');
+      await page.getByRole('textbox', { name: /^data_bytes/ }).fill('<b>Grüße</b>');
       await page.getByRole('button', { name: 'Send', exact: true }).click();
       await answer(page).getByText('"<b>Grüße</b>"').first().waitFor();
+    });
+  });
+
+  test('a matrix is drawn, the steps of a sequence are read row by row', async () => {
+    const { url } = await serving(fixtureModel('shapes').basePath);
+    const matrix = Array.from({ length: 64 }, (_, at) => (at === 0 ? 0 : at === 63 ? 4 : 1));
+    const rows = matrix.flatMap((_, at) => (at % 8 ? [] : [matrix.slice(at, at + 8)]));
+    await inEachView(url, async (page) => {
+      await page.getByRole('tab', { name: 'Tensors' }).click();
+      const field = page.getByRole('textbox', { name: /^x / });
+      await field.fill(JSON.stringify(rows));
+      await page.getByRole('button', { name: 'Send', exact: true }).click();
+      await answer(page).getByText('doubled').click();
+      await answer(page)
+        .getByRole('img', { name: 'Heat map of 8 rows and 8 columns, dark is 0, bright is 8' })
+        .waitFor();
+      // Of viridis: its darkest color, that of a quarter, and its brightest.
+      const pixels = await pixelsOf(page, 'canvas.heat');
+      expect([pixels[0], pixels[1], pixels[63]]).toEqual([
+        [68, 1, 84, 255],
+        [59, 82, 139, 255],
+        [253, 231, 37, 255],
+      ]);
+      await field.fill('[[[1, 2, 3], [4, 5, NaN]]]');
+      await page.getByRole('button', { name: 'Send', exact: true }).click();
+      await answer(page).getByRole('row', { name: '1 8 10 NaN' }).waitFor();
+      expect(
+        await answer(page)
+          .getByRole('img', { name: /^Heat map/ })
+          .count(),
+      ).toBe(0);
     });
   });
 

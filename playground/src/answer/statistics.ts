@@ -50,21 +50,47 @@ interface Plane {
   readonly step: number;
 }
 
-/** How many planes the tensor has, and one of them: the last two dimensions, channels last left out. */
-export function planeOf(shape: readonly number[], index: number): { count: number; plane: Plane } {
-  const sizes = [...shape];
-  const last = sizes.at(-1) ?? 1;
-  // Pictures: channels are the last dimension and the planes lie within one another.
-  if (sizes.length >= 3 && last <= 4) {
-    const [rows = 1, columns = 1] = sizes.slice(-3, -1);
-    const outer = sizes.slice(0, -3).reduce((a, b) => a * b, 1);
-    const image = Math.floor(index / last);
-    const start = image * rows * columns * last + (index % last);
-    return { count: outer * last, plane: { rows, columns, start, step: last } };
-  }
-  const rows = sizes.length >= 2 ? (sizes.at(-2) as number) : 1;
-  const count = sizes.slice(0, -2).reduce((a, b) => a * b, 1);
-  return { count, plane: { rows, columns: last, start: index * rows * last, step: 1 } };
+/** Rows and columns of a picture, at least: less is read in numbers. */
+const SIDE = 8;
+/** Elements of a plane beyond which none is drawn. */
+const MAX_PLANE = 4_000_000;
+
+/** How many planes the tensor has, and one of them; undefined if they are no pictures. Channels may be last. */
+export function planeOf(
+  shape: readonly number[],
+  index: number,
+): { count: number; plane: Plane } | undefined {
+  const last = shape.at(-1) ?? 1;
+  // Channels that are last: the planes lie within one another.
+  const step = shape.length > 2 && last <= 4 ? last : 1;
+  const sizes = step > 1 || last === 1 ? shape.slice(0, -1) : shape;
+  const [rows = 1, columns = 1] = sizes.slice(-2);
+  if (sizes.length < 2 || rows < SIDE || columns < SIDE) return undefined;
+  if (rows * columns > MAX_PLANE) return undefined;
+  const outer = sizes.slice(0, -2).reduce((a, b) => a * b, 1);
+  const start = Math.floor(index / step) * rows * columns * step + (index % step);
+  return { count: outer * step, plane: { rows, columns, start, step } };
+}
+
+/** Values of a row, at most, for rows that are read one below the other. */
+const WIDE = 16;
+
+/** Indices of the first rows of the last dimension, `2` or `0, 2`; undefined if its values are better read in one line. */
+export function rowsOf(shape: readonly number[], most: number): string[] | undefined {
+  const outer = shape.slice(0, -1);
+  const count = outer.reduce((a, b) => a * b, 1);
+  const width = shape.at(-1) ?? 1;
+  if (count < 2 || width < 2 || width > WIDE) return undefined;
+  return Array.from({ length: Math.min(count, most) }, (_, row) => {
+    let rest = row;
+    const places = outer.map(() => 0);
+    for (let at = outer.length - 1; at >= 0; at--) {
+      const size = outer[at] as number;
+      places[at] = rest % size;
+      rest = Math.floor(rest / size);
+    }
+    return places.filter((_, at) => outer[at] !== 1).join(', ');
+  });
 }
 
 /** Four significant digits, whole numbers whole. */

@@ -1,14 +1,14 @@
-/** Any tensor: dtype, shape, figures, histogram, heat map, first values, and all of them as npz. */
+/** Any tensor: dtype, shape, figures, histogram, heat map or rows, first values, and all of them as npz. */
 import { type TypedTensor, tensorsBody, texts } from '@sagemaker-tfs/client';
 import { useEffect, useMemo, useRef, useState } from 'preact/hooks';
 import { saveFile } from '../save-file.ts';
 import { typeText } from '../signature-view.tsx';
-import { figure, planeOf, statisticsOf } from './statistics.ts';
+import { figure, planeOf, rowsOf, statisticsOf } from './statistics.ts';
 
 /** Values that are written out. */
 const WRITTEN = 48;
-/** Elements of a plane beyond which no heat map is drawn. */
-const MAX_PLANE = 4_000_000;
+/** Rows that are written below one another. */
+const ROWS = 32;
 
 interface TensorsProps {
   readonly tensors: Readonly<Record<string, TypedTensor>>;
@@ -88,22 +88,56 @@ function Inside({ tensor }: { readonly tensor: TypedTensor }) {
         </div>
       ) : null}
       {statistics ? <HeatMap tensor={tensor} min={statistics.min} max={statistics.max} /> : null}
-      <p class="values">{firstValues(tensor)}</p>
+      <Values tensor={tensor} />
     </>
   );
 }
 
-function firstValues(tensor: TypedTensor): string {
+/** The first values: a row for each step of a sequence, otherwise in one line. */
+function Values({ tensor }: { readonly tensor: TypedTensor }) {
+  const { shape, data } = tensor;
+  const rows = rowsOf(shape, ROWS);
+  const width = rows ? (shape.at(-1) ?? 1) : 1;
+  const shown = rows ? rows.length * width : WRITTEN;
+  const more = data.length > shown ? `… ${data.length} in all` : '';
+  if (!rows) {
+    const texts = valueTexts(tensor, 0, shown);
+    return <p class="values">{[...texts, ...(more ? [more] : [])].join(', ')}</p>;
+  }
+  return (
+    // biome-ignore lint/a11y/noNoninteractiveTabindex: keys scroll it
+    <div class="scroll" tabIndex={0}>
+      <table>
+        {rows.map((name, row) => (
+          <tr key={name}>
+            <th scope="row" class="quiet">
+              {name}
+            </th>
+            {valueTexts(tensor, row * width, width).map((text, at) => (
+              <td key={at} class="number">
+                {text}
+              </td>
+            ))}
+          </tr>
+        ))}
+      </table>
+      {more}
+    </div>
+  );
+}
+
+function valueTexts(tensor: TypedTensor, from: number, count: number): string[] {
   const { dtype, data } = tensor;
-  const first =
-    dtype === 'string'
-      ? texts({ ...tensor, data: data.slice(0, WRITTEN) }).map((text) =>
-          JSON.stringify(text.slice(0, 200)),
-        )
-      : Array.from({ length: Math.min(data.length, WRITTEN) }, (_, at) =>
-          typeof data[at] === 'bigint' ? String(data[at]) : figure(Number(data[at])),
-        );
-  return first.join(', ') + (data.length > WRITTEN ? `, … ${data.length} in all` : '');
+  const to = Math.min(data.length, from + count);
+  if (dtype === 'string') {
+    return texts({ ...tensor, data: data.slice(from, to) }).map((text) =>
+      JSON.stringify(text.slice(0, 200)),
+    );
+  }
+  return Array.from({ length: to - from }, (_, at) => {
+    const value = data[from + at];
+    return typeof value === 'bigint' ? String(value) : figure(Number(value));
+  });
 }
 
 function Histogram({ bins }: { readonly bins: readonly number[] }) {
@@ -130,12 +164,12 @@ interface HeatMapProps {
 function HeatMap({ tensor, min, max }: HeatMapProps) {
   const [index, setIndex] = useState(0);
   const canvas = useRef<HTMLCanvasElement>(null);
-  const { count, plane } = planeOf(tensor.shape, index);
-  const drawable = plane.rows * plane.columns <= MAX_PLANE;
+  const planes = planeOf(tensor.shape, index);
   useEffect(() => {
     const element = canvas.current;
     const context = element?.getContext('2d');
-    if (!element || !context || !drawable) return;
+    if (!element || !context || !planes) return;
+    const { plane } = planes;
     element.width = plane.columns;
     element.height = plane.rows;
     const image = context.createImageData(plane.columns, plane.rows);
@@ -146,7 +180,8 @@ function HeatMap({ tensor, min, max }: HeatMapProps) {
     }
     context.putImageData(image, 0, 0);
   }, [tensor, index]);
-  if (!drawable || plane.rows * plane.columns < 2) return null;
+  if (!planes) return null;
+  const { count, plane } = planes;
   return (
     <figure>
       <canvas

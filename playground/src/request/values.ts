@@ -20,23 +20,35 @@ function zeroOf(dtype: string): number | boolean {
 }
 
 /**
- * The field's text as JSON text.
+ * The field's text as JSON text. A string is taken as it is where the shape has one element.
  * @throws Error in words, for the field
  */
-export function jsonOf(text: string, { dtype, shape }: TensorDescription): string {
+export function jsonOf(text: string, input: TensorDescription): string {
+  const { dtype, shape } = input;
   const word = text.trim();
+  const sizes = (shape ?? [1]).map((size) => (size < 0 ? 1 : size));
+  if (dtype === 'string' && !word.startsWith('[')) {
+    if (sizes.some((size) => size !== 1)) {
+      throw new Error(`strings need a JSON array, for example ${firstText(input)}`);
+    }
+    const string = word.startsWith('"') ? parsed(word) : word;
+    return JSON.stringify(filled(sizes, () => string as string));
+  }
   if ((FILLS as readonly string[]).includes(word)) {
-    if (dtype === 'string') throw new Error('strings need a JSON array, for example ["text"]');
-    const sizes = (shape ?? []).map((size) => (size < 0 ? 1 : size));
     return JSON.stringify(filled(sizes, () => elementOf(word, dtype)));
   }
+  // The runtime takes these beside JSON.
+  parsed(/float/.test(dtype) ? word.replace(/-?\b(NaN|Infinity)\b/g, '0') : word);
+  // As written: numbers beyond 2^53 keep their digits.
+  return word;
+}
+
+function parsed(text: string): unknown {
   try {
-    JSON.parse(word);
+    return JSON.parse(text);
   } catch (error) {
     throw new Error(`not JSON: ${(error as Error).message}`, { cause: error });
   }
-  // As written: numbers beyond 2^53 keep their digits.
-  return word;
 }
 
 function elementOf(word: string, dtype: string): number | boolean {
