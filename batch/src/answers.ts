@@ -13,9 +13,9 @@ export interface Answer {
   readonly record?: number;
   /** JSON on one line, as it was written: numbers keep their digits, NaN and infinities stay bare. */
   readonly json: string;
-  /** True where it is an error instead of an answer: `{"code", "message"}`. */
+  /** True if it is an error instead of an answer: `{"code", "message"}`. */
   readonly isError?: boolean;
-  /** True where the JSON is a string of a whole output that is no JSON, and whose media type nobody knows. */
+  /** True if the JSON is a string of a whole output that is no JSON, and whose media type nobody knows. */
   readonly isText?: boolean;
 }
 

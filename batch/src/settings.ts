@@ -85,7 +85,7 @@ export interface TransformSettings {
   readonly runId: string;
   /** Which outputs that are there already count as done, in a sharded run. */
   readonly existing: Existing;
-  /** True where a run that finds no input succeeds. */
+  /** True if a run that finds no input succeeds. */
   readonly allowEmpty: boolean;
   /** Inputs of a shard, in percent, whose failure stops the run; 100 never does. */
   readonly maxFailurePercent: number;

@@ -24,7 +24,7 @@ export const shardReportSchema = z.object({
   codes: z.record(z.string(), z.number()).optional(),
   /** Why that log was not read to its end; absent if it was. */
   logCut: z.string().optional(),
-  /** True where nothing has happened since it was written. */
+  /** True if nothing has happened since it was written. */
   last: z.boolean(),
 });
 export type ShardReport = z.output<typeof shardReportSchema>;

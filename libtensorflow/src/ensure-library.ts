@@ -10,7 +10,7 @@ import { LIBRARY_NAMES, type LibraryLocation } from './library-location.ts';
  * The library that is on the machine already, else the pinned one, fetched into the cache with the user's
  * pip: 275 MB to download, 850 MB kept.
  *
- * @throws LibTensorFlowError LIBRARY_NOT_FOUND where LIBTENSORFLOW_PATH is wrong or no wheel is pinned for
+ * @throws LibTensorFlowError LIBRARY_NOT_FOUND if LIBTENSORFLOW_PATH is wrong or no wheel is pinned for
  * this machine, LIBRARY_FETCH_FAILED where fetching failed; the reason of `signal` where it aborted
  */
 export async function ensureLibrary(options: FetchOptions = {}): Promise<LibraryLocation> {

@@ -37,7 +37,7 @@ const PYTHON_TIMEOUT = 20_000;
  *
  * @param signal ends the search
  * @returns undefined if there is none
- * @throws LibTensorFlowError LIBRARY_NOT_FOUND where LIBTENSORFLOW_PATH is set and holds no library, or where the
+ * @throws LibTensorFlowError LIBRARY_NOT_FOUND if LIBTENSORFLOW_PATH is set and holds no library, or if the
  * search was interrupted; the reason of `signal` where it aborted
  */
 export async function findLibrary(signal?: AbortSignal): Promise<LibraryLocation | undefined> {

@@ -4,7 +4,7 @@ import { LibTensorFlowError } from './errors.ts';
 
 /**
  * An array of `TF_Output { TF_Operation* oper; int index; }` (tensorflow/c/c_api.h), 16 bytes each.
- * @throws LibTensorFlowError RUN_FAILED where the signature names a tensor that the graph lacks
+ * @throws LibTensorFlowError RUN_FAILED if the signature names a tensor that the graph lacks
  */
 export function graphOutputs(
   api: CApi,

@@ -79,7 +79,7 @@ export class ModelManager {
   /**
    * Serves the first configuration: resolves once every model has an available version, waiting for models without
    * any version directory.
-   * @throws StatusError UNKNOWN where one cannot be loaded, FAILED_PRECONDITION where a label points to a version that
+   * @throws StatusError UNKNOWN if one cannot be loaded, FAILED_PRECONDITION if a label points to a version that
    *   is not available
    */
   async start(configs: readonly ModelConfig[]): Promise<void> {
@@ -100,7 +100,7 @@ export class ModelManager {
    * every new model has a version that is available or at its end, the end of an older one with its name included;
    * never if there is none. Concurrent calls are served in order.
    * @param read the configuration; called when it is its turn (server_core.cc locks before it looks)
-   * @throws StatusError where the configuration is bad (nothing has changed then), or UNKNOWN where a new
+   * @throws StatusError if the configuration is bad (nothing has changed then), or UNKNOWN if a new
    *   model failed to load
    */
   reload(read: () => readonly ModelConfig[]): Promise<void> {

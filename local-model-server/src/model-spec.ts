@@ -4,7 +4,7 @@ import { invalidArgument } from '@sagemaker-tfs/libtensorflow/serving';
 import type { ModelSpec as ModelSpecMessage } from '@sagemaker-tfs/tensors/protos';
 import type { ModelSpec } from './model-manager.ts';
 
-/** @throws StatusError INVALID_ARGUMENT where the request has none */
+/** @throws StatusError INVALID_ARGUMENT if the request has none */
 export function modelSpecOf(message: ModelSpecMessage | undefined): ModelSpec {
   if (!message) throw invalidArgument('Missing ModelSpec');
   const { name, versionChoice: choice } = message;

@@ -7,7 +7,7 @@ import { invalidArgument, notFound } from '@sagemaker-tfs/libtensorflow/serving'
 
 /**
  * Reads a text file as one message.
- * @throws StatusError NOT_FOUND where the file cannot be read, INVALID_ARGUMENT with the place that is wrong
+ * @throws StatusError NOT_FOUND if the file cannot be read, INVALID_ARGUMENT with the place that is wrong
  */
 export async function readTextProto<Desc extends DescMessage>(
   schema: Desc,

@@ -18,7 +18,7 @@ const VERSION = /^[ \t\n\v\f\r]*([+-]?)(\d+)[ \t\n\v\f\r]*$/;
 /**
  * The version directories under `basePath`, newest first. Whether they are directories is not looked at: a file of
  * such a name fails to load (file_system_storage_path_source.cc).
- * @throws StatusError INVALID_ARGUMENT where there is no such directory
+ * @throws StatusError INVALID_ARGUMENT if there is no such directory
  */
 export async function listVersions(basePath: string, model: string): Promise<VersionDirectory[]> {
   const names = await readdir(basePath).catch((error: Error) => {

@@ -6,7 +6,7 @@ import type { Postprocess } from './image-declaration.ts';
 /** A message has at most as many names, and problems of a list. */
 const MAX_NAMED = 10;
 
-/** Everything about a declaration that does not fit the signature; empty where it fits. */
+/** Everything about a declaration that does not fit the signature; empty if it fits. */
 export function checkPostprocess(postprocess: Postprocess, signature: Signature): Problem[] {
   return [
     ...checkOutputs(postprocess, signature),

@@ -21,7 +21,7 @@ export function resolvePreprocess(
   return resolved as ResolvedPreprocess;
 }
 
-/** Everything about a declaration that does not fit the signature; empty where it fits. */
+/** Everything about a declaration that does not fit the signature; empty if it fits. */
 export function checkPreprocess(preprocess: Preprocess, signature: Signature): Problem[] {
   const problems: Problem[] = [];
   resolve(preprocess, signature, problems);

@@ -22,9 +22,9 @@ export interface PixelsInput {
   readonly channels: 'rgb' | 'bgr' | 'gray';
   /** Order of the dimensions of the tensor. */
   readonly layout: 'NHWC' | 'NCHW';
-  /** False where the tensor is [N,H,W], gray without a dimension for the channels. */
+  /** False if the tensor is [N,H,W], gray without a dimension for the channels. */
   readonly channelDimension: boolean;
-  /** False where the tensor is one picture, [H,W,C]. */
+  /** False if the tensor is one picture, [H,W,C]. */
   readonly batchDimension: boolean;
   readonly resize: Preprocess['resize'];
   /** Color of the bars that `contain` adds, 0-255. */

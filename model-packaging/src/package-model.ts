@@ -34,7 +34,7 @@ export interface PackageResult {
   /** Identity of model and handler together, see the manifest. */
   readonly fingerprint: string;
   readonly manifest: Manifest;
-  /** True where the archive was already there, made from the same inputs, and was left as it was. */
+  /** True if the archive was already there, made from the same inputs, and was left as it was. */
   readonly unchanged: boolean;
 }
 

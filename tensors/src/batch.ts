@@ -44,7 +44,7 @@ function isSameRow(a: Tensor, b: Tensor): boolean {
 
 /**
  * The tensor cut along its first axis into parts of these sizes: views, without copying.
- * @throws TensorError SHAPE_MISMATCH where the sizes do not add up to the first axis
+ * @throws TensorError SHAPE_MISMATCH if the sizes do not add up to the first axis
  */
 export function split(tensor: Tensor, sizes: readonly number[]): Tensor[] {
   const rows = tensor.shape[0];

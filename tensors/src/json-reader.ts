@@ -12,7 +12,7 @@ const LONG_NUMBER = /(?:^|[[,:\s])-?\d{16,}(?:[,\]}\s]|$)|[eE](?<=\d[eE])\+?\d{3
 /** With fewer digits, a number without an exponent of 3 is in the range of float64. */
 const LONG_RUN = 200;
 
-/** True where a number of the text might not be kept by JSON.parse. */
+/** True if a number of the text might not be kept by JSON.parse. */
 function hasLongNumber(text: string): boolean {
   // In this order: a regular expression runs out of stack on megabytes of digits.
   return hasLongRun(text) || LONG_NUMBER.test(text);

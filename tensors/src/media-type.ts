@@ -20,7 +20,7 @@ export function parseMediaType(text: string): MediaType {
   return { type: type.trim().toLowerCase(), parameters: Object.fromEntries(parameters) };
 }
 
-/** True where `range` (`image/*`, `*` + `/*` or a type) covers `type`. */
+/** True if `range` (`image/*`, `*` + `/*` or a type) covers `type`. */
 export function covers(range: string, type: string): boolean {
   if (range === '*/*' || range === '*' || range === type) return true;
   return range.endsWith('/*') && type.startsWith(range.slice(0, -1));

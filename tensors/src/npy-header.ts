@@ -10,7 +10,7 @@ import { dataViewOf, utf8Decode, utf8Encode } from './text.ts';
 export interface NpyHeader {
   /** The element type as NumPy spells it, for example `<f4`. */
   readonly descr: string;
-  /** True where the first axis varies fastest. */
+  /** True if the first axis varies fastest. */
   readonly fortranOrder: boolean;
   readonly shape: readonly number[];
 }

@@ -9,7 +9,7 @@ export interface RepeatedValues {
   /**
    * Reads a field's content.
    * @returns false if it holds no such values, and is not read
-   * @throws TensorError MALFORMED where a packed run ends within a value
+   * @throws TensorError MALFORMED if a packed run ends within a value
    */
   take(reader: WireReader, wireType: number): boolean;
   /** All values as one packed run: a view, if the message has only one. */

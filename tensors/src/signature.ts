@@ -20,7 +20,7 @@ export interface TensorSpec {
 export interface Signature {
   /** Its key in the SavedModel, usually `serving_default`. */
   readonly key: string;
-  /** For example `tensorflow/serving/predict`; empty where the model leaves it out. */
+  /** For example `tensorflow/serving/predict`; empty if the model leaves it out. */
   readonly methodName: string;
   readonly inputs: Readonly<Record<string, TensorSpec>>;
   readonly outputs: Readonly<Record<string, TensorSpec>>;

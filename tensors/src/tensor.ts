@@ -65,7 +65,7 @@ export function elementCount(shape: readonly number[]): number {
 
 /**
  * A numeric tensor over `bytes`, without copying: a typed array of the dtype, or bytes.
- * @throws TensorError SHAPE_MISMATCH where the bytes do not fill the shape exactly, or the array is of another dtype
+ * @throws TensorError SHAPE_MISMATCH if the bytes do not fill the shape exactly, or the array is of another dtype
  */
 export function numericTensor(
   dtype: NumericDType,
@@ -79,7 +79,7 @@ export function numericTensor(
 
 /**
  * A string tensor; text is encoded as UTF-8, bytes are taken as they are.
- * @throws TensorError SHAPE_MISMATCH where the number of values is not the shape's
+ * @throws TensorError SHAPE_MISMATCH if the number of values is not the shape's
  */
 export function stringTensor(
   shape: readonly number[],

@@ -19,7 +19,7 @@ interface ClaimedOrigin {
   readonly since: number;
   /** What was written down before. */
   readonly before: FoundOrigin | undefined;
-  /** False where it was the same. */
+  /** False if it was the same. */
   readonly isNew: boolean;
 }
 

@@ -33,7 +33,7 @@ type Check = () => Promise<AccountFinding[]>;
 /**
  * Everything that the stacks of one region need.
  * @param region undefined: that of the environment
- * @throws CommandError USAGE where the environment has none either
+ * @throws CommandError USAGE if the environment has none either
  */
 export async function checkAccount(
   all: readonly PlannedStack[],

@@ -4,7 +4,7 @@ export interface MachineFinding {
   readonly group: 'Serve' | 'Package' | 'Deploy';
   readonly what: string;
   readonly ok: boolean;
-  /** True where nothing can be served without it. */
+  /** True if nothing can be served without it. */
   readonly needed: boolean;
   /** What was found. */
   readonly detail: string;

@@ -41,7 +41,7 @@ const GB = 1024 ** 3;
 /**
  * Estimates one way.
  * @param instanceHour US dollars
- * @throws CommandError PRICE_UNKNOWN where KMS or NAT is asked for and the price file lacks it
+ * @throws CommandError PRICE_UNKNOWN if KMS or NAT is asked for and the price file lacks it
  */
 export function estimate(
   way: Way,
@@ -124,7 +124,7 @@ function againCost(way: Way, work: Workload, instanceHour: number, prices: Price
 /**
  * Seconds for each image out of a measurement: the result of `batch local --json`, `batch worker --json` or
  * `tune --json`.
- * @throws CommandError USAGE where it is neither
+ * @throws CommandError USAGE if it is neither
  */
 export function measuredSeconds(measurement: unknown, source: string): number {
   const { done, now, seconds, knee } = measurement as {

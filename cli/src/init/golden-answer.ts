@@ -4,7 +4,7 @@ import { predict } from '@sagemaker-tfs/client';
 import type { SampleRequest } from '@sagemaker-tfs/model-packaging';
 import { serveModel } from '../serving/serve-model.ts';
 
-/** The answer's JSON. @throws PredictionError where the model refuses the sample */
+/** The answer's JSON. @throws PredictionError if the model refuses the sample */
 export async function goldenAnswer(
   directory: string,
   { body, contentType }: SampleRequest,

@@ -32,7 +32,7 @@ interface MadeProject {
 /**
  * Copies the model, writes the files, and asks the model for the golden answer to a made-up sample. Where that fails or
  * is interrupted, what it made goes again: the same command can be given once more.
- * @throws CommandError OUTPUT_EXISTS where the directory holds something; PackagingError where there is no model
+ * @throws CommandError OUTPUT_EXISTS if the directory holds something; PackagingError if there is no model
  */
 export async function makeProject(options: ProjectOptions): Promise<MadeProject> {
   const directory = resolve(options.directory);

@@ -62,7 +62,7 @@ export async function readEvidence(
   return { facts, document: { ...others, ...(Object.keys(facts).length > 0 && own) } };
 }
 
-/** @throws CommandError USAGE where the report is of another archive, or of one that did not answer */
+/** @throws CommandError USAGE if the report is of another archive, or of one that did not answer */
 async function verifyFacts(
   file: string,
   fingerprint: string | undefined,

@@ -41,7 +41,7 @@ const TRIES = 50;
  */
 const SEARCHED = { from: 20_000, to: 32_768 };
 
-/** The first of `count` neighboring free ports. @throws CommandError PORT_REFUSED where no such range turns up */
+/** The first of `count` neighboring free ports. @throws CommandError PORT_REFUSED if no such range turns up */
 export async function freePortRange(count: number): Promise<number> {
   for (let left = TRIES; left > 0; left--) {
     const first = randomInt(SEARCHED.from, SEARCHED.to - count);

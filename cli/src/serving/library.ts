@@ -4,7 +4,7 @@ import { isQuiet } from '../output/quiet.ts';
 
 /**
  * @param signal ends the fetch; the terminal is left as it was
- * @throws LibTensorFlowError where it can be neither found nor fetched
+ * @throws LibTensorFlowError if it can be neither found nor fetched
  */
 export async function libraryHere(signal?: AbortSignal): Promise<LibraryLocation> {
   const stop = signal && { signal };

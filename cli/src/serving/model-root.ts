@@ -19,7 +19,7 @@ const ARCHIVE = /\.(tar\.gz|tgz)$/i;
 /**
  * Lays out in a temporary folder exactly what SageMaker would serve: an archive as it is, or what an archive
  * of the source (a directory, `.zip`, `.keras`, `.h5`, `s3://` URI) with its handler would hold.
- * @throws PackagingError where the source is missing or cannot be served
+ * @throws PackagingError if the source is missing or cannot be served
  */
 export async function prepareModelRoot(
   source: string,

@@ -32,7 +32,7 @@ export async function chooseInProcess(signal?: AbortSignal): Promise<ModelServer
 /**
  * Picks TensorFlow Serving from PATH, else the local model server; the latter gets libtensorflow first,
  * with a progress bar on stderr where it must be fetched.
- * @throws LibTensorFlowError where libtensorflow can be neither found nor fetched
+ * @throws LibTensorFlowError if libtensorflow can be neither found nor fetched
  */
 export async function chooseModelServer(
   searchPath = process.env.PATH ?? '',

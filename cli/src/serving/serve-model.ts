@@ -33,7 +33,7 @@ export interface ServedModel {
 
 /**
  * Lays a model out as SageMaker does and starts the runtime over it.
- * @throws PackagingError where the source cannot be served, CommandError where the runtime does not start
+ * @throws PackagingError if the source cannot be served, CommandError if the runtime does not start
  */
 export async function serveModel(options: ServeModelOptions): Promise<ServedModel> {
   const { source, handler, port, backend, environment, signal } = options;

@@ -34,7 +34,7 @@ interface TryOptions {
 /**
  * What a runtime answers for each signature of the newest version of each model. A handler may refuse what is made up, so
  * only what the model says and failures count.
- * @throws PackagingError where there is no model; the signal's reason
+ * @throws PackagingError if there is no model; the signal's reason
  */
 export async function trySignatures({
   directory,

@@ -41,7 +41,7 @@ export async function verifyWithRuntime(
   return report;
 }
 
-/** @throws CommandError NO_SAMPLE where no signature ran and no request was answered */
+/** @throws CommandError NO_SAMPLE if no signature ran and no request was answered */
 function requireTried({ archive, versions, requests }: VerifyReport): void {
   const signatures = versions.flatMap((version) => version.signatures);
   const ran = signatures.some(({ firstMs }) => firstMs !== undefined);

@@ -37,7 +37,7 @@ const WARM_UP = 0.3;
 
 /**
  * Loads a target and measures.
- * @throws CommandError TUNE_FAILED where no request at all is answered, with the answer to the last
+ * @throws CommandError TUNE_FAILED if no request at all is answered, with the answer to the last
  */
 export async function measure(
   target: Target,

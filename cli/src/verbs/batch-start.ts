@@ -147,7 +147,7 @@ async function startTransformJob(options: Options): Promise<void> {
   });
 }
 
-/** @throws CommandError USAGE where all outputs are made again anyway */
+/** @throws CommandError USAGE if all outputs are made again anyway */
 function existingOf({ existing = 'older', missingOnly }: Options) {
   if (existing === 'replace') {
     if (missingOnly)

@@ -217,7 +217,7 @@ async function secondsOf({ secondsPerImage, measured }: Options): Promise<number
   }
 }
 
-/** What to know where the speed is of another machine than is priced; empty where it is of the same. */
+/** What to know if the speed is of another machine than is priced; empty if it is of the same. */
 async function measuredElsewhere(
   { measured = '' }: Options,
   types: readonly string[],

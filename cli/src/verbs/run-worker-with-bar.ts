@@ -16,7 +16,7 @@ export function workerAbort(): AbortController {
 
 /**
  * Runs a worker to its end, and shows how far it is.
- * @throws CommandError BATCH_INCOMPLETE where a range is left; what runWorker throws
+ * @throws CommandError BATCH_INCOMPLETE if a range is left; what runWorker throws
  */
 export async function runWorkerWithBar(
   run: WorkerRun,

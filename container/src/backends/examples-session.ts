@@ -82,7 +82,7 @@ export function examplesInputs(examples: readonly Uint8Array[]): TensorMap {
   return { examples: { dtype: 'string', shape: [examples.length], values: [...examples] } };
 }
 
-/** @throws StatusError where examples have differing numbers of classes, which TensorFlow Serving never answers */
+/** @throws StatusError if examples have differing numbers of classes, which TensorFlow Serving never answers */
 function resultOf({ classifications, regressions = [], version }: ExamplesReply): RunResult {
   const release = () => undefined;
   if (!classifications) {

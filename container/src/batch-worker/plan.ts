@@ -7,7 +7,7 @@ import type { Store } from './store.ts';
 /**
  * The plan below the output prefix, made if there is none.
  * @param model changes with the model
- * @throws BatchError OTHER_RUN where the answers there are of another model or other settings
+ * @throws BatchError OTHER_RUN if the answers there are of another model or other settings
  */
 export async function openPlan(
   inputs: WorkerInputs,

@@ -21,7 +21,7 @@ interface RowOptions {
   readonly hold: (bytes: number) => void;
   /** @throws ServingError, HttpError for what is the object's own fault */
   readonly make: (object: NamedObject) => Promise<string | Uint8Array>;
-  /** True where an error has a line in the part. */
+  /** True if an error has a line in the part. */
   readonly tellsErrors: boolean;
 }
 

@@ -25,7 +25,7 @@ export interface BodyRecords {
   places(indices: readonly number[]): readonly number[];
   /** What messages call a record: `record 3`, `document[3]`, and of CSV the line on which it ends, `line 4`. */
   place(index: number): string;
-  /** True where one record alone may be read as several instances: a JSON list of lists. */
+  /** True if one record alone may be read as several instances: a JSON list of lists. */
   readonly isAmbiguous: boolean;
 }
 
@@ -38,7 +38,7 @@ const places = (indices: readonly number[]) => indices;
  * Cuts JSON lines, CSV, TFRecord, RecordIO and length-prefixed records at the ends of the records, without reading
  * these, in turns of the event loop.
  * @param trim whether space counts for nothing in CSV
- * @returns undefined for other media types, where the ends cannot be found, and where there are more than `maxStrings`
+ * @returns undefined for other media types, if the ends cannot be found, and if there are more than `maxStrings`
  */
 export async function bodyRecords(
   body: Uint8Array,

@@ -20,7 +20,7 @@ export interface CellCollector {
   tensor(rows: number, width: number): Tensor;
 }
 
-/** A collector for the input; @throws ServingError BAD_INPUT where text cannot carry its dtype */
+/** A collector for the input; @throws ServingError BAD_INPUT if text cannot carry its dtype */
 export function cellCollector(
   name: string,
   spec: TensorSpec,

@@ -64,7 +64,7 @@ function neededInputs(inputs: Signature['inputs']): string[] {
   return all.length === 1 ? all : all.filter((name) => !inputs[name]?.hasDefault);
 }
 
-/** {@link onlyInputOf} @throws ServingError BAD_INPUT where there are several or none */
+/** {@link onlyInputOf} @throws ServingError BAD_INPUT if there are several or none */
 export function onlyInput(signature: Signature, mediaType: string): string {
   const name = onlyInputOf(signature);
   if (name !== undefined) return name;

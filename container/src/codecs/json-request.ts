@@ -126,7 +126,7 @@ function isOther({ signatureName }: NamedSignature, { signature }: DecodeContext
   return signatureName !== undefined && signatureName !== signature.key;
 }
 
-/** @throws ServingError BAD_INPUT where it is no text, or documents name several */
+/** @throws ServingError BAD_INPUT if it is no text, or documents name several */
 function signatureName(documents: readonly ServingDocument[]): NamedSignature {
   const names = new Set(documents.map(({ signature_name: name }) => name ?? ''));
   if (

@@ -27,7 +27,7 @@ const NOT_A_NUMBER: Partial<Record<NumericDType, readonly number[]>> = {
  * The outputs with a row for each record, and the mask `error`, bool [records]. The row of a bad record is NaN, 0 or
  * empty strings.
  * @param badRecords by their place
- * @throws ServingError NOT_ACCEPTABLE where the outputs are not one row a record, or one of them is named `error`
+ * @throws ServingError NOT_ACCEPTABLE if the outputs are not one row a record, or one of them is named `error`
  */
 export async function withMask(
   outputs: TensorMap,

@@ -26,7 +26,7 @@ export function instanceCount(outputs: TensorMap): number | { readonly problem: 
 /**
  * The number of instances, for a media type that has each by itself.
  * @param row what the media type has of each
- * @throws ServingError NOT_ACCEPTABLE where the outputs do not agree on it
+ * @throws ServingError NOT_ACCEPTABLE if the outputs do not agree on it
  */
 export function countRows(outputs: TensorMap, mediaType: string, row: string): number {
   const count = instanceCount(outputs);
@@ -75,7 +75,7 @@ export function* recordRows(
 
 /**
  * Rows of outputs beside which bad records are answered; no outputs have none.
- * @throws ServingError NOT_ACCEPTABLE where the outputs are not one row a record
+ * @throws ServingError NOT_ACCEPTABLE if the outputs are not one row a record
  */
 export function goodRows(outputs: TensorMap): number {
   if (Object.keys(outputs).length === 0) return 0;

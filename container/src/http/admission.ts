@@ -18,7 +18,7 @@ export interface Ticket {
   readonly heldBytes: number;
   /**
    * Bytes of the body that have arrived. What goes beyond the announced length is counted as it comes.
-   * @throws ServingError OVERLOADED where there is no room for it
+   * @throws ServingError OVERLOADED if there is no room for it
    */
   received(bytes: number): void;
   /** Counts bytes that the request holds besides its body, until it is released. */

@@ -13,7 +13,7 @@ interface Prepared {
   answer(body: Uint8Array | AsyncIterable<Uint8Array>): Promise<HandlerAnswer>;
 }
 
-/** @throws ServingError BAD_REQUEST for a request that names no model where there is no default */
+/** @throws ServingError BAD_REQUEST if the request names no model and there is no default */
 export function modelOf({ modelName }: RequestAttributes, { defaultModel }: Services): string {
   const name = modelName ?? defaultModel;
   if (name !== undefined) return name;

@@ -5,7 +5,7 @@ import { ServingError } from '../errors.ts';
 import type { ImageFormat } from './image-format.ts';
 import { readTiffDirectory } from './tiff-directory.ts';
 
-/** @throws ServingError REQUEST_TOO_LARGE where a side is longer than `maxImageSide` */
+/** @throws ServingError REQUEST_TOO_LARGE if a side is longer than `maxImageSide` */
 export function checkSides(size: Size | undefined, { maxImageSide }: ImageLimits): void {
   if (!size || Math.max(size.width, size.height) <= maxImageSide) return;
   throw new ServingError(

@@ -30,7 +30,7 @@ import { webpForPixels } from './webp-chunks.ts';
  * in the decoder first, to no less than the wanted size (not with `nearest`).
  * @param out where the pixels go if the size is given: exactly height * width * channels bytes
  * @returns rows of pixels, channels innermost: 1 channel for `gray`, else 3
- * @throws ServingError BAD_IMAGE where the bytes are no whole picture, REQUEST_TOO_LARGE beyond `maxPixels` or with a
+ * @throws ServingError BAD_IMAGE if the bytes are no whole picture, REQUEST_TOO_LARGE beyond `maxPixels` or with a
  *   side longer than `maxImageSide`
  */
 export async function decodeImage(

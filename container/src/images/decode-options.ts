@@ -43,7 +43,7 @@ export function limitsOf({ limits = imageLimits(), maxPixels }: DecodeImageOptio
 
 /**
  * Where the pixels go; undefined if the size is not given.
- * @throws RangeError where the pixels would not fill `out`, or end beyond it
+ * @throws RangeError if the pixels would not fill `out`, or end beyond it
  */
 export function roomForPixels(
   options: DecodeImageOptions,

@@ -29,7 +29,7 @@ const resolved = new WeakMap<Signature, WeakMap<object, ResolvedPreprocess>>();
 
 /**
  * How this signature takes pictures.
- * @throws ServingError UNSUPPORTED_MEDIA_TYPE where it takes none
+ * @throws ServingError UNSUPPORTED_MEDIA_TYPE if it takes none
  */
 export function imageInput(
   signature: Signature,

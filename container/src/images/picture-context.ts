@@ -9,7 +9,7 @@ export interface PictureContext {
   readonly signature: Signature;
   /** How images become tensors where the package declares it. */
   readonly preprocess?: Preprocess | undefined;
-  /** True where boxes will be asked for, which are then given in the pictures' own coordinates. */
+  /** True if boxes will be asked for, which are then given in the pictures' own coordinates. */
   readonly wantsFrames?: boolean;
   readonly limits: DecodeLimits;
   readonly signal?: AbortSignalLike | undefined;

@@ -11,7 +11,7 @@ import { lookup } from './lookup-kernel.ts';
 
 /** Writes one picture's pixels. */
 export interface PixelEncoder {
-  /** True where the tensor's bytes are the pixels themselves, so that there is nothing to write. */
+  /** True if the tensor's bytes are the pixels themselves, so that there is nothing to write. */
   readonly isIdentity: boolean;
   /** Writes `data` (rows of pixels, channels innermost) to `out`, whose length is its own times the element size. */
   write(data: Uint8Array, out: Uint8Array): void;

@@ -32,7 +32,7 @@ const ANCILLARY_BIT = 0x20_00_00_00;
  * The PNG with no more than its pixels and its orientation need. Compressed text and color profiles, which the decoder
  * would unpack (a megabyte of them may become gigabytes), are left out. Takes time linear in the number of chunks.
  * @returns the same bytes where nothing is left out, else a copy. Damage is left for the decoder to find.
- * @throws ServingError BAD_IMAGE where it has more than `maxPngChunks` chunks
+ * @throws ServingError BAD_IMAGE if it has more than `maxPngChunks` chunks
  */
 export function pngForPixels(bytes: Uint8Array, { maxPngChunks }: ImageLimits): Uint8Array {
   const png = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);

@@ -28,7 +28,7 @@ const MAX_VALUES = 6;
 /**
  * The first directory of a classic TIFF.
  * @returns undefined if it lies beyond the end of the file or lacks a side: the decoder says what is wrong
- * @throws ServingError BAD_IMAGE where its values take more bytes than the file has: they are made to be read again
+ * @throws ServingError BAD_IMAGE if its values take more bytes than the file has: they are made to be read again
  *   and again
  */
 export function readTiffDirectory(bytes: Uint8Array): TiffDirectory | undefined {

@@ -21,7 +21,7 @@ const FULL_RANGE = [0, 255, 128, 255, 128, 255];
 
 /**
  * @returns undefined if libvips converts: JPEGs, and files with fewer samples of chroma
- * @throws ServingError BAD_IMAGE where the tags are none that a conversion could follow
+ * @throws ServingError BAD_IMAGE if the tags are none that a conversion could follow
  */
 export function readTiffYcbcr({ values }: TiffDirectory): YcbcrScale | undefined {
   const compression = (values.get(TAGS.compression) ?? [1])[0];

@@ -103,7 +103,7 @@ export function withoutLastOnes(outputs: TensorMap, signature: Signature): Tenso
   return Object.fromEntries(entries);
 }
 
-/** @throws ServingError where an input without a default is missing */
+/** @throws ServingError if an input without a default is missing */
 function checkMissing({ key, inputs: specs }: Signature, inputs: TensorMap): void {
   const missing = Object.keys(specs).filter(
     (name) => !Object.hasOwn(inputs, name) && !specs[name]?.hasDefault,
@@ -136,7 +136,7 @@ function checkTensor(
   );
 }
 
-/** @throws ServingError BAD_INPUT where its elements do not fill its shape */
+/** @throws ServingError BAD_INPUT if its elements do not fill its shape */
 function checkElements(name: string, tensor: Tensor): void {
   try {
     checkFilled(tensor);

@@ -25,7 +25,7 @@ import type { Inference } from './inference.ts';
 
 /**
  * Calls Classify or Regress with the examples that a codec decoded.
- * @throws ServingError BAD_INPUT where the body holds no examples, NOT_ACCEPTABLE for anything but JSON
+ * @throws ServingError BAD_INPUT if the body holds no examples, NOT_ACCEPTABLE for anything but JSON
  */
 export async function classifyOrRegress(
   inputs: TensorMap,
@@ -45,7 +45,7 @@ export async function classifyOrRegress(
 /**
  * The results as tensors, by the names that TensorFlow's classify and regress signatures give their outputs.
  * @returns `classes` string and `scores` float32, both [examples, classes]; or `outputs` float32 [examples]
- * @throws ServingError BAD_INPUT where the body holds no examples
+ * @throws ServingError BAD_INPUT if the body holds no examples
  */
 export async function classifyOrRegressTensors(
   inputs: TensorMap,

@@ -63,7 +63,7 @@ async function predictDecoded(
   return encodeOutputs(outputs, inference, { form, signature, badRecords });
 }
 
-/** @throws ServingError NOT_ACCEPTABLE where the outputs do not have the rows of the inputs */
+/** @throws ServingError NOT_ACCEPTABLE if the outputs do not have the rows of the inputs */
 function checkRows(inputs: TensorMap, outputs: TensorMap): void {
   const rows = Object.values(inputs)[0]?.shape[0];
   if (Object.values(outputs).every(({ shape }) => shape[0] === rows)) return;

@@ -88,7 +88,7 @@ export interface InferenceOptions {
   readonly ticket: { hold(bytes: number): void };
 }
 
-/** Resolves model, signature and backend of a request. @throws ServingError where one is unknown */
+/** Resolves model, signature and backend of a request. @throws ServingError if one is unknown */
 export async function createInference(
   { environment, backends }: InferenceServices,
   options: InferenceOptions,

@@ -27,7 +27,7 @@ export interface ModelHostOptions {
   readonly log: Logger;
   /** Served from the start on. */
   readonly models: readonly ServedModel[];
-  /** True where another process of this container runs the model server. */
+  /** True if another process of this container runs the model server. */
   readonly sharesModelServer?: boolean;
   /** Called with the pool of a model server that another process watches over, which is to learn how it ends. */
   readonly hearEnds?: ((pool: InstancePool) => void) | undefined;

@@ -144,7 +144,7 @@ export class InstancePool {
    * server ends meanwhile the call is made once more, since inference has no side effects: alone this time, so
    * that a call that ends the server ends no other call with it. Joined calls are not made again: the caller runs
    * each alone. What it has no thread for waits again, before all that came later.
-   * @throws ServingError MODEL_SERVER_GONE where the server ended twice, or with calls that are joined, or where others
+   * @throws ServingError MODEL_SERVER_GONE if the server ended twice, or with calls that are joined, or if others
    *   have waited long enough for calls that run alone; FATAL_REQUEST where the call has surely ended the server
    */
   async use<T>(work: PoolWork<T>, { signal, batch }: UseOptions = {}): Promise<T> {

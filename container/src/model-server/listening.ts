@@ -20,7 +20,7 @@ export function startingSocket({ grpcSocket }: ModelServerEndpoint): string {
   return `${grpcSocket}.new`;
 }
 
-/** @throws StartError ENVIRONMENT_INVALID where the path is too long */
+/** @throws StartError ENVIRONMENT_INVALID if the path is too long */
 export function checkSocketPath(endpoint: ModelServerEndpoint): void {
   const excess = Buffer.byteLength(startingSocket(endpoint)) - MAX_PATH_BYTES;
   if (excess <= 0) return;

@@ -80,7 +80,7 @@ export async function getModelSignatures(
 
 /**
  * Replaces the whole list of served models; returns when the new ones are available.
- * @throws StatusError also where a model could not be loaded
+ * @throws StatusError also if a model could not be loaded
  */
 export async function reloadConfig(
   channel: UnaryChannel,

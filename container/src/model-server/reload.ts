@@ -43,7 +43,7 @@ const NOTED_MS = 500;
 /**
  * Makes every instance serve exactly `models`; where one cannot, all serve what was before. What is no longer served is
  * still being unloaded then.
- * @throws StatusError where a model does not load, ConnectionLost where the process ended over it, NothingChanged
+ * @throws StatusError if a model does not load, ConnectionLost if the process ended over it, NothingChanged
  *   after the deadline
  */
 export async function reloadInstances(options: ReloadOptions): Promise<void> {

@@ -40,7 +40,7 @@ export interface RestoreOptions {
 export interface Restorer {
   /**
    * Resolves when the process can serve: with all models, but for those that cannot be loaded, or have not been after some
-   * seconds. @throws ConnectionLost where it ended over it
+   * seconds. @throws ConnectionLost if it ended over it
    */
   restore(instance: Instance, index: number): Promise<void>;
   /** Whether a process that serves loads models of before. */

@@ -62,7 +62,7 @@ const NO_THREAD =
 
 /**
  * Starts every instance; returns at once, {@link ModelServer.pool} tells when they are ready.
- * @throws StartError PORT_REFUSED where another program has one of its ports
+ * @throws StartError PORT_REFUSED if another program has one of its ports
  */
 export async function startModelServer(options: ModelServerOptions): Promise<ModelServer> {
   const { environment, variables, log } = options;

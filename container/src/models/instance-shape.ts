@@ -6,7 +6,7 @@ import { ServingError } from '../errors.ts';
  * One value a row is a scalar for each instance, several fill the instance's shape in row-major order; at
  * most one size of the instance may be open.
  * @param rows what the source calls them, for messages: `lines` of `columns`
- * @throws ServingError BAD_INPUT where the values do not fill the shape
+ * @throws ServingError BAD_INPUT if the values do not fill the shape
  */
 export function instanceShape(
   input: string,

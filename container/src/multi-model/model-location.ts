@@ -22,7 +22,7 @@ export function checkModelName(name: string): void {
 
 /**
  * The real path of a model's directory, symbolic links followed.
- * @throws ServingError BAD_REQUEST where it leads out of `root`, MODEL_NOT_FOUND where it does not exist
+ * @throws ServingError BAD_REQUEST if it leads out of `root`, MODEL_NOT_FOUND if it does not exist
  */
 export async function locateModel(name: string, url: string, root: string): Promise<string> {
   const path = resolve(root, url.replace(/^file:\/\//, ''));

@@ -51,7 +51,7 @@ export async function prepareModel(
   return { model, bytes: await estimateModelBytes(served, files) };
 }
 
-/** @throws ServingError HANDLER_FAILED or BAD_ARCHIVE where the archive's handler, manifest or model cannot be used */
+/** @throws ServingError HANDLER_FAILED or BAD_ARCHIVE if the archive's handler, manifest or model cannot be used */
 async function ofArchive<T>(work: () => Promise<T>): Promise<T> {
   try {
     return await work();

@@ -26,7 +26,7 @@ interface Postprocessed {
  * `{"box", "score", "class", "label"}` for each image, other types the tensors of `detectionTensors`), or top K, which
  * replaces its output, and others of these names, by `classes` and `scores`; selection and order by `outputs`; `rename`. A step whose
  * outputs the client did not ask for (`tfs-outputs`) is left out.
- * @throws ServingError MODEL_FAILED where the answer is not what the signature announced
+ * @throws ServingError MODEL_FAILED if the answer is not what the signature announced
  */
 export async function applyPostprocess(
   outputs: TensorMap,

@@ -39,7 +39,7 @@ type BoxesDeclaration = NonNullable<Postprocess['boxes']>;
 /**
  * The detections of each image with a score of at least the threshold, best first.
  * @returns one list an image
- * @throws ServingError MODEL_FAILED where shapes disagree
+ * @throws ServingError MODEL_FAILED if shapes disagree
  */
 export async function detections(
   outputs: TensorMap,

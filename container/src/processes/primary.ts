@@ -29,7 +29,7 @@ interface PrimaryOptions {
 /** Beyond the time for requests in flight: what a worker needs to end by itself. */
 const END_MS = 1500;
 
-/** Runs until it is signalled. @throws Error where models or workers cannot start, with their reason */
+/** Runs until it is signalled. @throws Error if models or workers cannot start, with their reason */
 export async function runPrimary(options: PrimaryOptions): Promise<void> {
   const { environment, log, signalled } = options;
   const door = new FrontDoor({

@@ -7,7 +7,7 @@ import programs from './programs.json' with { type: 'json' };
 /** The first argument of `new Worker`. */
 export interface ThreadEntry {
   readonly program: URL | string;
-  /** True where `program` is code, not a file. */
+  /** True if `program` is code, not a file. */
   readonly isCode: boolean;
 }
 

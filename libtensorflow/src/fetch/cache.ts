@@ -25,7 +25,7 @@ export async function cachedLibrary(): Promise<LibraryLocation | undefined> {
   return locationIn(cacheDirectory());
 }
 
-/** True where the directory holds both libraries in full length. */
+/** True if the directory holds both libraries in full length. */
 export async function isComplete(directory: string, wheel: PinnedWheel): Promise<boolean> {
   for (const { entry, bytes } of wheel.libraries) {
     const stats = await stat(join(directory, basename(entry))).catch(() => undefined);

@@ -99,7 +99,7 @@ async function publish(libraries: string, partial: string, wheel: PinnedWheel): 
   }
 }
 
-/** @throws LibTensorFlowError LIBRARY_FETCH_FAILED where fewer bytes are free */
+/** @throws LibTensorFlowError LIBRARY_FETCH_FAILED if fewer bytes are free */
 export async function checkSpace(directory: string, needed: number): Promise<void> {
   const { bavail, bsize } = await statfs(directory);
   const free = bavail * bsize;

@@ -12,7 +12,7 @@ import type { PinnedWheel } from './pinned-wheel.ts';
 
 type OnBytes = (bytes: number) => void;
 
-/** @throws LibTensorFlowError LIBRARY_FETCH_FAILED where the file is not the pinned wheel */
+/** @throws LibTensorFlowError LIBRARY_FETCH_FAILED if the file is not the pinned wheel */
 export async function verifyWheel(
   wheel: PinnedWheel,
   path: string,
@@ -37,7 +37,7 @@ export async function verifyWheel(
 
 /**
  * Unpacks the libraries into `directory`, checking each one's size and CRC-32.
- * @throws LibTensorFlowError LIBRARY_FETCH_FAILED where one is missing or damaged
+ * @throws LibTensorFlowError LIBRARY_FETCH_FAILED if one is missing or damaged
  */
 export async function unpackLibraries(
   wheel: PinnedWheel,

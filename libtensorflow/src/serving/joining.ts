@@ -270,7 +270,7 @@ export class JoiningSession implements Session {
     return this.#runAlone(call);
   }
 
-  /** @throws StatusError FAILED_PRECONDITION where the outputs do not have the rows of the inputs */
+  /** @throws StatusError FAILED_PRECONDITION if the outputs do not have the rows of the inputs */
   async #runTogether(call: Call, merged: Merged): Promise<RunResult[]> {
     const { sizes } = merged;
     const result = await this.#runMerged(call, merged);

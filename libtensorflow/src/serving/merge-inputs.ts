@@ -37,7 +37,7 @@ export interface Merged {
 
 export const total = (sizes: readonly number[]) => sizes.reduce((sum, size) => sum + size, 0);
 
-/** Rows of a request. @throws StatusError INVALID_ARGUMENT where its inputs differ in them */
+/** Rows of a request. @throws StatusError INVALID_ARGUMENT if its inputs differ in them */
 export function batchSizeOf(inputs: TensorMap): number {
   const tensors = Object.values(inputs);
   if (tensors.length === 0) {
@@ -119,7 +119,7 @@ function fillingRows(tensor: Tensor, count: number, { onCheckFailed }: MergeOpti
   return Array.from({ length: count }, () => row as Tensor);
 }
 
-/** @throws StatusError where what they are padded to is beyond the bytes of a batch */
+/** @throws StatusError if what they are padded to is beyond the bytes of a batch */
 function padAll(tensors: readonly Tensor[], { maxBatchBytes }: MergeOptions): Tensor[] {
   const shape = paddedShape(tensors);
   const rows = tensors.reduce((sum, tensor) => sum + (tensor.shape[0] ?? 0), 0);

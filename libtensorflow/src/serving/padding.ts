@@ -2,7 +2,7 @@
 import { DTYPES, elementCount, isNumeric, type Tensor } from '@sagemaker-tfs/tensors';
 import { invalidArgument } from './status-error.ts';
 
-/** The largest size of every axis but the first. @throws StatusError INVALID_ARGUMENT where ranks differ */
+/** The largest size of every axis but the first. @throws StatusError INVALID_ARGUMENT if ranks differ */
 export function paddedShape(tensors: readonly Tensor[]): number[] {
   const rank = tensors[0]?.shape.length ?? 0;
   if (tensors.some(({ shape }) => shape.length !== rank)) {
@@ -16,7 +16,7 @@ export function paddedShape(tensors: readonly Tensor[]): number[] {
 /**
  * The tensor grown to rows of `rowShape`, filled up with its own first element, as TensorFlow Serving does
  * (batching/batching_util.cc).
- * @throws StatusError INVALID_ARGUMENT where it has no element
+ * @throws StatusError INVALID_ARGUMENT if it has no element
  */
 export function padTensor(tensor: Tensor, rowShape: readonly number[]): Tensor {
   const shape = [tensor.shape[0] as number, ...rowShape];

@@ -78,7 +78,7 @@ export function isOfRows(parts: JoinedParts): parts is RunResult {
 
 /**
  * The results of the parts of one request as one.
- * @throws StatusError UNAVAILABLE where they are of different versions; they are released then
+ * @throws StatusError UNAVAILABLE if they are of different versions; they are released then
  */
 export function joinResults(
   outputs: readonly string[],

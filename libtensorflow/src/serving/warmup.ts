@@ -23,7 +23,7 @@ import { MAX_WARMUP_BYTES, MAX_WARMUP_RECORDS, WARMUP_PATH } from './warmup-file
  * Runs the PredictionLog records of {@link WARMUP_PATH}, each `iterations` times.
  * @param log gets a line for each step
  * @returns how many records there were
- * @throws StatusError where the file is broken or a request fails: the version then does not load
+ * @throws StatusError if the file is broken or a request fails: the version then does not load
  */
 export async function warmUp(
   servable: Servable,

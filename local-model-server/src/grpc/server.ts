@@ -37,7 +37,7 @@ interface GrpcServer {
   close(graceMs: number): Promise<void>;
 }
 
-/** @throws StatusError INVALID_ARGUMENT where an address cannot be bound */
+/** @throws StatusError INVALID_ARGUMENT if an address cannot be bound */
 export async function startGrpcServer(
   core: ServingCore,
   options: GrpcOptions,

@@ -111,7 +111,7 @@ function int64Of(name: string, value: JsonValue): bigint {
 
 /**
  * `{"results": [[["label", score], ...], ...]}`; labels are bytes that go out as they are, UTF-8 or not.
- * @throws StatusError INVALID_ARGUMENT where it is empty
+ * @throws StatusError INVALID_ARGUMENT if it is empty
  */
 export function classificationJson({ classifications }: ClassificationResult): Buffer {
   if (classifications.length === 0) {
@@ -124,7 +124,7 @@ export function classificationJson({ classifications }: ClassificationResult): B
   return Buffer.from(`{\n    "results": [${rows.join(', ')}\n    ]\n}`, 'latin1');
 }
 
-/** `{"results": [value, ...]}` @throws StatusError INVALID_ARGUMENT where it is empty */
+/** `{"results": [value, ...]}` @throws StatusError INVALID_ARGUMENT if it is empty */
 export function regressionJson({ regressions }: RegressionResult): string {
   if (regressions.length === 0) {
     throw invalidArgument('Cannot convert empty RegressionResults to JSON');

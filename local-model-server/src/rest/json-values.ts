@@ -41,7 +41,7 @@ export function isBase64(value: JsonValue | undefined): value is { readonly b64:
 
 /**
  * As absl::Base64Unescape: white space is passed over, padding may be missing but not be wrong.
- * @throws StatusError INVALID_ARGUMENT where the text is not base64
+ * @throws StatusError INVALID_ARGUMENT if the text is not base64
  */
 export function decodeBase64({ b64 }: { readonly b64: string }): Buffer {
   const text = b64.replace(/\s+/g, '');

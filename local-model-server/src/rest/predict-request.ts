@@ -183,7 +183,7 @@ function readColumns(inputs: JsonValue, signature: Signature): TensorMap {
 const PLAIN_COLUMN =
   'inputs is a plain value/list, but expecting an object as multiple input tensors required as per tensorinfo_map';
 
-/** The name that values without one go to. @throws StatusError INVALID_ARGUMENT where there is a choice */
+/** The name that values without one go to. @throws StatusError INVALID_ARGUMENT if there is a choice */
 function onlyInput(signature: Signature, problem: string): string {
   const [name, ...others] = Object.keys(signature.inputs);
   if (name !== undefined && others.length === 0) return name;

@@ -29,7 +29,7 @@ interface RestServer {
   close(graceMs: number): Promise<void>;
 }
 
-/** @throws StatusError UNAVAILABLE where the port cannot be bound */
+/** @throws StatusError UNAVAILABLE if the port cannot be bound */
 export async function startRestServer(
   core: ServingCore,
   options: RestOptions,

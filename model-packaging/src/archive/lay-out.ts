@@ -63,7 +63,7 @@ export async function readManifest(directory: string): Promise<Manifest | undefi
   return manifestIn(directory);
 }
 
-/** @throws PackagingError BAD_OPTION where something is there that is not an empty directory */
+/** @throws PackagingError BAD_OPTION if something is there that is not an empty directory */
 export async function requireEmpty(target: string): Promise<void> {
   const existing = await stat(target).catch(() => undefined);
   if (!existing) return;

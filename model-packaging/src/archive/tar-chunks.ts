@@ -18,7 +18,7 @@ const MTIME = new Date('1980-01-01T00:00:00Z');
  * The tar stream of `files` in the order given: regular files, mode 0644, owner 0, one fixed time. Long or
  * non-ASCII names and sizes from 8 GiB on are written as pax headers. Every chunk has {@link CHUNK_SIZE}
  * bytes, but for the last. Chunks in `spare` are written over; whoever is done with a chunk may put it there.
- * @throws PackagingError FILE_CHANGED where a file is no longer what the plan says
+ * @throws PackagingError FILE_CHANGED if a file is no longer what the plan says
  */
 export async function* tarChunks(
   files: readonly PlannedFile[],

@@ -7,7 +7,7 @@ import { isInside } from './walk.ts';
 
 /**
  * The path that an output file is renamed to: the target of a link, so that the link stays.
- * @throws PackagingError BAD_OPTION where something is there that a file must not replace
+ * @throws PackagingError BAD_OPTION if something is there that a file must not replace
  */
 export async function outputFile(path: string): Promise<string> {
   const target = await realpath(path).catch(() => resolve(path));

@@ -97,7 +97,7 @@ export function resolveLink(file: string, boundary: string): string {
   );
 }
 
-/** True where `path` is `directory` or below it. Both are real, absolute paths. */
+/** True if `path` is `directory` or below it. Both are real, absolute paths. */
 export function isInside(path: string, directory: string): boolean {
   const way = relative(directory, path);
   return way === '' || (!isAbsolute(way) && way !== '..' && !way.startsWith(`..${sep}`));

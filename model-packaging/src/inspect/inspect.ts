@@ -42,7 +42,7 @@ import type {
 
 /**
  * Reports on every model and version of a source: a directory, an archive or an `s3://` URI.
- * @throws PackagingError where there is no model or a file is damaged, naming the path
+ * @throws PackagingError if there is no model or a file is damaged, naming the path
  */
 export async function inspectModel(
   source: string,

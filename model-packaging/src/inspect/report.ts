@@ -29,18 +29,18 @@ export interface VersionReport {
   readonly variables: readonly VariableSummary[];
   /** Bytes of all variables. */
   readonly variableBytes: number;
-  /** What its graphs parse out of tf.Example messages, by name; empty where they parse none. */
+  /** What its graphs parse out of tf.Example messages, by name; empty if they parse none. */
   readonly exampleFeatures: Readonly<Record<string, ExampleFeature>>;
   /** Signatures of the first graph that run functions with `jit_compile=True`: compiled for each shape. */
   readonly compiledByXla: readonly string[];
-  /** What would keep the model from being served; empty where nothing was found. */
+  /** What would keep the model from being served; empty if nothing was found. */
   readonly problems: readonly string[];
 }
 
 /** One graph. */
 export interface MetaGraphReport {
   readonly tags: readonly string[];
-  /** Version of the TensorFlow that wrote it; empty where unknown. */
+  /** Version of the TensorFlow that wrote it; empty if unknown. */
   readonly tensorflowVersion: string;
   /** GraphDef versions. */
   readonly producer: number;

@@ -11,7 +11,7 @@ import { type SyntheticForms, syntheticForms } from './synthetic-request.ts';
 /**
  * What a client of the source's first model would most likely send to it, zeros or a plain picture.
  * @returns undefined if none can be made up
- * @throws PackagingError where the source is no model
+ * @throws PackagingError if the source is no model
  */
 export async function sampleOfModel(
   source: string,
@@ -24,7 +24,7 @@ export async function sampleOfModel(
 /**
  * The same by the ending of a file's name, in every form that a client could send.
  * @returns an empty map if none can be made up
- * @throws PackagingError where the source is no model
+ * @throws PackagingError if the source is no model
  */
 export function sampleForms(source: string, options: OpenOptions = {}): Promise<SyntheticForms> {
   return withSource(source, options, async ({ models }) => {

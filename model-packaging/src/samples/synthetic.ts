@@ -53,7 +53,7 @@ interface ExampleTaker {
   readonly inputs: Readonly<Record<string, { readonly dtype?: string | undefined }>>;
 }
 
-/** True where strings are serialized tf.Example messages, whose features a signature does not tell. */
+/** True if strings are serialized tf.Example messages, whose features a signature does not tell. */
 export function takesExamples({ methodName, inputs }: ExampleTaker): boolean {
   return (
     methodName === METHOD_NAMES.classify ||
@@ -62,7 +62,7 @@ export function takesExamples({ methodName, inputs }: ExampleTaker): boolean {
   );
 }
 
-/** True where {@link syntheticInputs} could make none. */
+/** True if {@link syntheticInputs} could make none. */
 export function isNoSynthetic(inputs: TensorMap | NoSynthetic): inputs is NoSynthetic {
   return typeof inputs.reason === 'string';
 }

@@ -17,7 +17,7 @@ import { LENGTH_DELIMITED, type Span, type WireFile, withSavedModelFile } from '
 export interface MetaGraphSummary {
   /** Sorted, usually `['serve']`. */
   readonly tags: readonly string[];
-  /** Version of the TensorFlow that wrote it; empty where unknown. */
+  /** Version of the TensorFlow that wrote it; empty if unknown. */
   readonly tensorflowVersion: string;
   readonly signatures: SignatureMap;
   /** The same as TensorFlow's messages, with defaults, and with the initializer's entry. */

@@ -119,7 +119,7 @@ function nameModels(
   return inPackagedOrder(models, packaged).map(({ name, versions }) => ({ name, versions }));
 }
 
-/** @throws PackagingError where one version holds a model and the one beside it does not */
+/** @throws PackagingError if one version holds a model and the one beside it does not */
 function findSavedModels(directory: string, depth: number, boundary: string): string[] {
   if (isSavedModel(directory)) return [directory];
   const found: string[] = [];

@@ -54,7 +54,7 @@ export function namedModel(
   return { name, versions: versions ? pickVersions(model, versions, source) : model.versions };
 }
 
-/** @throws PackagingError BAD_OPTION where two models have one name */
+/** @throws PackagingError BAD_OPTION if two models have one name */
 export function requireDistinct(models: readonly { readonly name: string }[]): void {
   const twin = models.find(({ name }, i) => models.findIndex((m) => m.name === name) < i);
   if (!twin) return;

@@ -6,7 +6,7 @@ export interface VerifyReport {
   /** SHA-256 (hex) of model and handler; absent if the archive has no manifest. */
   readonly fingerprint?: string;
   readonly versions: readonly VersionVerification[];
-  /** Requests through the runtime and the handler; empty where none was given a chance. */
+  /** Requests through the runtime and the handler; empty if none was given a chance. */
   readonly requests: readonly RequestVerification[];
 }
 
@@ -28,7 +28,7 @@ export interface SignatureVerification {
   readonly firstMs?: number;
   readonly medianMs?: number;
   readonly outputs: Readonly<Record<string, { dtype: string; shape: readonly number[] }>>;
-  /** Why it was not run, or what to know; empty where all is well. */
+  /** Why it was not run, or what to know; empty if all is well. */
   readonly note: string;
 }
 
@@ -42,6 +42,6 @@ export interface RequestVerification {
   /** The first 200 characters of a text; empty for other answers. */
   readonly preview: string;
   readonly latencyMs: number;
-  /** What to know; empty where all is well. */
+  /** What to know; empty if all is well. */
   readonly note: string;
 }

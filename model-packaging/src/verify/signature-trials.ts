@@ -21,7 +21,7 @@ export interface SignatureTrial {
  * Every signature that clients can call, with requests made up for it. Those that would change the model have none: later
  * answers would be other ones.
  * @param directory where models are laid out, with the package's manifest if there is one
- * @throws PackagingError where it holds no model
+ * @throws PackagingError if it holds no model
  */
 export async function signatureTrials(directory: string): Promise<SignatureTrial[]> {
   const manifest = await readManifest(directory);

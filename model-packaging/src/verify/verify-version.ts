@@ -148,7 +148,7 @@ function refusal(error: unknown, sample: string, what: string): string {
   );
 }
 
-/** True where the model ran and did not like the values. */
+/** True if the model ran and did not like the values. */
 function isRefusal(error: unknown): boolean {
   return (
     error instanceof LibTensorFlowError &&

@@ -100,7 +100,7 @@ export async function startJob(
   return { started: true, jobName, instanceType: await create(missing), ...left };
 }
 
-/** True where it is certain that no job was made. */
+/** True if it is certain that no job was made. */
 function isRefusal(error: unknown): boolean {
   const refusal = error instanceof CommandError ? error.cause : error;
   const status = httpStatusOf(refusal) ?? 0;

@@ -12,7 +12,7 @@ interface Cut {
 
 /**
  * The type that the names' endings tell.
- * @throws CommandError USAGE where one tells none, two differ, or it is that of a file whose records are sent
+ * @throws CommandError USAGE if one tells none, two differ, or it is that of a file whose records are sent
  * without their framing
  */
 export async function typeOfInputs(source: InputSource, cut: Cut = {}): Promise<string> {

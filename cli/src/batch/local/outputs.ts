@@ -53,7 +53,7 @@ export async function openOutputs(directory: string): Promise<OutputFolder> {
     open: (key) => openOutput(outputPath(directory, key), partialPath(directory, number++)),
     async close() {
       await removeLeftovers(partials, process.pid);
-      // Not empty where another job writes here at the same time.
+      // Not empty if another job writes here at the same time.
       await rmdir(partials).catch(() => undefined);
     },
   };

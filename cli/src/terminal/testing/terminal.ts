@@ -11,7 +11,7 @@ export interface Terminal {
   text(): string;
   /** As it was written. */
   raw(): string;
-  /** Waits until the text has the part. @throws Error with the text where it never comes */
+  /** Waits until the text has the part. @throws Error with the text if it never comes */
   until(part: string | RegExp): Promise<void>;
   type(keys: string): void;
   /** The exit status. */

@@ -28,7 +28,7 @@ export class ModelStore {
    * Serves exactly these models: unloads others after their requests in flight, loads new ones, and takes
    * over the labels of those that stay. Resolves when the new ones are loaded.
    * @param deadlineMs for each to load; it is unloaded whenever it is loaded after that. Default: no deadline
-   * @throws StatusError where one does not load, with its name and TensorFlow's message; it is then gone
+   * @throws StatusError if one does not load, with its name and TensorFlow's message; it is then gone
    */
   async serve(models: readonly ServedModel[], deadlineMs?: number): Promise<void> {
     const names = new Set(models.map(({ name }) => name));

@@ -1,7 +1,7 @@
 /** Parquet's numbers of few bits: runs of one number, and groups of eight packed side by side. */
 import { bad } from './thrift.ts';
 
-/** Fills it with the next numbers. @throws TensorError where there are fewer */
+/** Fills it with the next numbers. @throws TensorError if there are fewer */
 type HybridReader = (into: Uint32Array | Uint8Array) => void;
 
 /**

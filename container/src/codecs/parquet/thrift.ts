@@ -118,21 +118,21 @@ export class ThriftReader {
   }
 }
 
-/** A whole number from 0 to 2^53. @throws TensorError where the field is none, or missing with no `otherwise` */
+/** A whole number from 0 to 2^53. @throws TensorError if the field is none, or missing with no `otherwise` */
 export function count(struct: Struct, field: number, what: string, otherwise?: number): number {
   const value = struct.get(field) ?? otherwise;
   if (typeof value === 'number' && Number.isSafeInteger(value) && value >= 0) return value;
   throw bad(`has no usable ${what}`);
 }
 
-/** @throws TensorError where the field is no struct */
+/** @throws TensorError if the field is no struct */
 export function structIn(struct: Struct, field: number, what: string): Struct {
   const value = struct.get(field);
   if (value instanceof Map) return value;
   throw bad(`has no ${what}`);
 }
 
-/** Structs of a list. @throws TensorError where the field is none */
+/** Structs of a list. @throws TensorError if the field is none */
 export function structsIn(struct: Struct, field: number, what: string): Struct[] {
   const value = struct.get(field);
   if (!Array.isArray(value) || !value.every((one) => one instanceof Map))
@@ -140,7 +140,7 @@ export function structsIn(struct: Struct, field: number, what: string): Struct[]
   return value as Struct[];
 }
 
-/** UTF-8. @throws TensorError where the field is no text */
+/** UTF-8. @throws TensorError if the field is no text */
 export function textIn(struct: Struct, field: number, what: string): string {
   const value = struct.get(field);
   if (value instanceof Uint8Array) return Buffer.from(value).toString('utf8');

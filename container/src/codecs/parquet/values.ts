@@ -10,7 +10,7 @@ export interface Values {
   /** All of them, little-endian; empty for texts. */
   readonly bytes: Uint8Array;
   readonly texts: Uint8Array[];
-  /** Reads `count` values as they lie, to the index `at`. @throws TensorError where there are fewer */
+  /** Reads `count` values as they lie, to the index `at`. @throws TensorError if there are fewer */
   readPlain(bytes: Uint8Array, at: number, count: number): void;
   /**
    * @returns bytes of the texts, each as often as it is named; 0 for numbers, which have their room

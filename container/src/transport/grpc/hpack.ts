@@ -54,7 +54,7 @@ export class HeaderDecoder {
   #dynamicBytes = 0;
   #maxBytes = TABLE_BYTES;
 
-  /** @throws RangeError where the block is broken; the connection is of no use then */
+  /** @throws RangeError if the block is broken; the connection is of no use then */
   decode(block: Buffer): HeaderFields {
     const fields: Record<string, string> = {};
     const cursor = new Cursor(block);

@@ -33,7 +33,7 @@ function rowsByLength(): readonly Row[] {
   return table;
 }
 
-/** The bytes behind a Huffman-coded string. @throws RangeError where it is not one */
+/** The bytes behind a Huffman-coded string. @throws RangeError if it is not one */
 export function decodeHuffman(coded: Uint8Array): Buffer {
   rows ??= rowsByLength();
   const bytes: number[] = [];

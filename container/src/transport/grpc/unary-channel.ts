@@ -60,9 +60,9 @@ export class UnaryChannel {
 
   /**
    * Calls a method and returns the serialized reply.
-   * @throws StatusError where the server answered with another status than OK
-   * @throws ConnectionLost where no answer came
-   * @throws UnusableReply where one came that is too large, or no message of gRPC
+   * @throws StatusError if the server answered with another status than OK
+   * @throws ConnectionLost if no answer came
+   * @throws UnusableReply if one came that is too large, or no message of gRPC
    */
   async call({ path, message, timeoutMs, signal, onAbandoned }: UnaryCall): Promise<Buffer> {
     signal?.throwIfAborted();

@@ -43,7 +43,7 @@ export class HttpClient {
   /**
    * TensorFlow Serving keeps connections for ever (evhttp_server.cc sets no time limits), so that one that is lost ended
    * with the server, maybe over this very call.
-   * @throws ConnectionLost where no answer came, UnusableReply where it is too large, or the signal's reason
+   * @throws ConnectionLost if no answer came, UnusableReply if it is too large, or the signal's reason
    */
   async call(call: HttpCall): Promise<HttpReply> {
     call.signal?.throwIfAborted();

@@ -61,7 +61,7 @@ export class HttpConnection {
 
   /**
    * Sends a request and reads its answer into `sink`.
-   * @throws ConnectionLost where no answer came, or none that is whole; what the sink throws
+   * @throws ConnectionLost if no answer came, or none that is whole; what the sink throws
    */
   ask(pieces: readonly Uint8Array[], sink: BodySink): Promise<void> {
     return new Promise((resolve, reject) => {

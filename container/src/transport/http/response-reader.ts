@@ -83,7 +83,7 @@ export class ResponseReader {
     this.#took(bytes);
   }
 
-  /** The server says no more. @throws HttpProtocolError where something is missing */
+  /** The server says no more. @throws HttpProtocolError if something is missing */
   end(): void {
     this.#keepsOpen = false;
     if (this.#part === 'open-body') this.#part = 'done';

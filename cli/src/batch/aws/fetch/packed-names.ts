@@ -88,7 +88,7 @@ async function namesOf(file: KeysFile): Promise<string[]> {
 
 /**
  * Of a folder of packed files: one that `batch pack` has written, or the `parts/` of S3 with `_worker/keys/` beside it.
- * @throws CommandError USAGE where there are no names
+ * @throws CommandError USAGE if there are no names
  */
 export function packedInFolder(folder: string): PackedNames {
   if (existsSync(join(resolve(folder), '..', WORKER_KEYS))) {
