@@ -1,12 +1,11 @@
 /** Sample inputs in files, as clients would send them. */
 
 import { readFile } from 'node:fs/promises';
+import type { SampleForm } from '@sagemaker-tfs/container/sample-inputs';
 import type { Preprocess } from '@sagemaker-tfs/manifest';
 import { sentence } from '@sagemaker-tfs/manifest/sentence';
 import {
   DEFAULT_SIGNATURE,
-  decodeNpy,
-  decodeNpz,
   mediaTypeOf,
   own,
   parseJson,
@@ -59,17 +58,12 @@ export interface SampleTarget {
   readonly hasHandler?: boolean;
 }
 
-/** All arrays of an `.npz` together, or the pixels of a picture. */
-const MAX_SAMPLE_BYTES = 2 ** 32;
-/** Width times height of a picture: more than any camera's. */
-const MAX_PIXELS = 2 ** 28;
-
 /** A sample by its path alone, or with what is sent with it. */
 export type SampleSource = string | SampleFile;
 
 /**
  * Reads a sample: TensorFlow Serving's JSON, `.npy`, `.npz` (one array an input), or a picture, which is
- * decoded and resized as the runtime does. Other files are sent as they are.
+ * decoded and resized. All are read and checked as the runtime does. Other files are sent as they are.
  * @throws PackagingError SOURCE_NOT_FOUND, BAD_SAMPLE, naming the path and the place
  */
 export async function readSample(source: SampleSource, target: SampleTarget): Promise<Sample> {
@@ -105,78 +99,41 @@ interface Decoded {
 }
 
 async function decode(body: Buffer, contentType: string, target: SampleTarget): Promise<Decoded> {
-  const { signatures } = target;
-  switch (formOf(contentType)) {
-    case 'application/json':
-      return decodeJson(body, signatures);
-    case 'application/x-npy': {
-      const signature = pick(signatures, undefined);
-      return { signature: signature.key, inputs: { [onlyInput(signature)]: decodeNpy(body) } };
-    }
-    case 'application/x-npz':
-      return {
-        signature: pick(signatures, undefined).key,
-        inputs: decodeNpz(body, { maxBytes: MAX_SAMPLE_BYTES }),
-      };
-    case 'application/x-image': {
-      const signature = pick(signatures, undefined);
-      return { signature: signature.key, inputs: await pictureInputs(body, signature, target) };
-    }
-    default:
-      return { signature: pick(signatures, undefined).key, inputs: undefined };
-  }
-}
-
-/** A media type without parameters; one name for every kind of picture. */
-function formOf(contentType: string): string {
-  const type = contentType.split(';', 1)[0]?.trim().toLowerCase() ?? '';
-  return type.startsWith('image/') ? 'application/x-image' : type;
-}
-
-/** The batch of one that the runtime makes of a picture; undefined if a handler decides what it becomes. */
-async function pictureInputs(
-  body: Uint8Array,
-  signature: Signature,
-  { preprocess, hasHandler }: SampleTarget,
-): Promise<TensorMap | undefined> {
-  if (hasHandler) return undefined;
+  const { signatures, preprocess, hasHandler } = target;
+  const form = formOf(contentType);
+  const named = form === 'application/json' ? signatureNameOf(body) : undefined;
+  const signature = pick(signatures, named);
+  // A handler decides what a picture becomes.
+  const isHandlers = form === 'application/x-image' && hasHandler;
+  if (form === undefined || isHandlers) return { signature: signature.key, inputs: undefined };
   // Loaded only now: native codecs, which inspecting and packing do without.
-  const { DEFAULT_DECODE_LIMITS, imagesToTensors } = await import(
-    '@sagemaker-tfs/container/images'
-  );
-  const limits = {
-    ...DEFAULT_DECODE_LIMITS,
-    maxDecodedBytes: MAX_SAMPLE_BYTES,
-    maxImagePixels: MAX_PIXELS,
+  const { sampleInputs } = await import('@sagemaker-tfs/container/sample-inputs');
+  return {
+    signature: signature.key,
+    inputs: await sampleInputs(body, form, signature, preprocess),
   };
-  return imagesToTensors(
-    [body],
-    { signature, ...(preprocess && { preprocess }), limits },
-    () => '',
-  );
+}
+
+const FORMS: readonly SampleForm[] = ['application/json', 'application/x-npy', 'application/x-npz'];
+
+/** The form of a media type, whatever its parameters; undefined for what only the runtime or a handler reads. */
+function formOf(contentType: string): SampleForm | undefined {
+  const type = contentType.split(';', 1)[0]?.trim().toLowerCase() ?? '';
+  if (type.startsWith('image/') || type === 'application/x-image') return 'application/x-image';
+  return FORMS.find((form) => form === type);
 }
 
 function doesNotFit(error: unknown): boolean {
-  // The runtime's own refusals, recognized by name: its module is not loaded unless there are pictures.
-  const isRefusal = error instanceof Error && error.name === 'ServingError';
-  return isRefusal || error instanceof TensorError || error instanceof SyntaxError;
+  return isServingError(error) || error instanceof TensorError || error instanceof SyntaxError;
 }
 
-/** As the runtime reads it. */
-async function decodeJson(body: Buffer, signatures: SignatureMap): Promise<Decoded> {
-  const { jsonRequest } = await import('@sagemaker-tfs/container/json-request');
-  const { DEFAULT_DECODE_LIMITS } = await import('@sagemaker-tfs/container/images');
-  const limits = { ...DEFAULT_DECODE_LIMITS, maxDecodedBytes: MAX_SAMPLE_BYTES };
-  const signature = pick(signatures, signatureNameOf(parseJson(body.toString('utf8'))));
-  const { inputs } = await jsonRequest.decode(body, {
-    signature,
-    contentType: 'application/json',
-    limits,
-  });
-  return { signature: signature.key, inputs };
+/** The runtime's own refusal, recognized by name: its module is loaded only for samples. */
+export function isServingError(error: unknown): error is Error {
+  return error instanceof Error && error.name === 'ServingError';
 }
 
-function signatureNameOf(document: unknown): string | undefined {
+function signatureNameOf(body: Buffer): string | undefined {
+  const document = parseJson(body.toString('utf8'));
   const parsed = z.object({ signature_name: z.string() }).safeParse(document);
   return parsed.data?.signature_name;
 }
@@ -188,14 +145,6 @@ function pick(signatures: SignatureMap, named: string | undefined): Signature {
   if (signature) return signature;
   throw new SyntaxError(
     `the model has no signature '${named ?? DEFAULT_SIGNATURE}', only ${all.map(({ key }) => key).join(', ')}`,
-  );
-}
-
-function onlyInput({ key, inputs }: Signature): string {
-  const names = Object.keys(inputs);
-  if (names.length === 1) return names[0] as string;
-  throw new SyntaxError(
-    `signature '${key}' has the inputs ${names.join(', ')}. Name each, in JSON or .npz`,
   );
 }
 

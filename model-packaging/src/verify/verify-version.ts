@@ -3,9 +3,9 @@
 import { unbatchableText } from '@sagemaker-tfs/container/unbatchable';
 import { LibTensorFlowError, SavedModelSession } from '@sagemaker-tfs/libtensorflow';
 import { sentence } from '@sagemaker-tfs/manifest/sentence';
-import type { Signature, TensorMap } from '@sagemaker-tfs/tensors';
+import { own, type Signature, type TensorMap } from '@sagemaker-tfs/tensors';
 import { messageOf, PackagingError } from '../errors.ts';
-import { badSample, type Sample } from '../samples/sample-file.ts';
+import { badSample, isServingError, type Sample } from '../samples/sample-file.ts';
 import { isNoSynthetic, syntheticInputs } from '../samples/synthetic.ts';
 import { syntheticExample } from '../samples/synthetic-example.ts';
 import type { VersionSource } from '../source/discover.ts';
@@ -52,17 +52,20 @@ export async function verifyVersion(trial: VersionTrial): Promise<VersionVerific
 
 /** TensorFlow Serving does not make a version available whose warm-up fails. */
 async function runWarmup(session: SavedModelSession, name: string, directory: string) {
-  for (const [i, { signature, inputs }] of readWarmup(directory).entries()) {
+  const requests = readWarmup(directory);
+  if (requests.length === 0) return;
+  const { checkedInputs } = await import('@sagemaker-tfs/container/sample-inputs');
+  for (const [i, { signature, inputs }] of requests.entries()) {
+    const known = own(session.signatures, signature);
     try {
-      const result = await session.run(signature, inputs);
+      // A tensor of another rank could end this process.
+      const result = await session.run(signature, known ? checkedInputs(known, inputs) : inputs);
       result.release();
     } catch (error) {
       const what = `${name}, warm-up request ${i + 1} (signature ${signature})`;
-      if (!isRefusal(error)) throw failed(`${what} fails`, error);
-      throw failed(
-        `${what} is refused by the model, and TensorFlow Serving does not make a version available whose warm-up fails. Give warm-up samples that the model takes`,
-        error,
-      );
+      if (!isRefusal(error) && !isServingError(error)) throw failed(`${what} fails`, error);
+      const why = `${what} is refused by the model, and TensorFlow Serving does not make a version available whose warm-up fails. Give warm-up samples that the model takes`;
+      throw new PackagingError('VERIFY_FAILED', `${why}: ${messageOf(error)}`, { cause: error });
     }
   }
 }

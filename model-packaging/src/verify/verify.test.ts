@@ -1,6 +1,7 @@
 import { cpSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { encodeNpz, numericTensor } from '@sagemaker-tfs/tensors';
+import { WARMUP_PATH } from '@sagemaker-tfs/libtensorflow/warmup-file';
+import { encodeNpy, encodeNpz, numericTensor } from '@sagemaker-tfs/tensors';
 import { fixtureModel } from '../../../test/fixtures/index.ts';
 import { layOut } from '../archive/lay-out.ts';
 import { type PackageOptions, packageModel } from '../package-model.ts';
@@ -105,6 +106,13 @@ describe('every signature is run by TensorFlow', () => {
     ]);
   });
 
+  test('on arrays of another dtype too, converted as the runtime does', async () => {
+    const tensor = numericTensor('float64', [2, 1], new Uint8Array(16));
+    const sample = scratch.write('sample.npy', Buffer.concat(encodeNpy(tensor)));
+    const { versions } = await verify('half_plus_two', { samples: [sample] });
+    expect(versions.at(-1)?.signatures.map((one) => one.sample)).toContain(sample);
+  });
+
   test('what a sound model may refuse is a note', async () => {
     const { versions } = await verifyArchive(await pack(refusing()));
     const refused = versions[0]?.signatures[0];
@@ -145,6 +153,28 @@ describe('what would fail on SageMaker fails here, once and clearly', () => {
     await expect(verifying).rejects.toThrow(withCode('BAD_SAMPLE'));
     await expect(verifying).rejects.toThrow(message);
     await expect(verifying).rejects.toThrow(sample);
+  });
+
+  // TensorFlow itself ends the process over some of these.
+  test.each([
+    ['of too few dimensions', [8, 8]],
+    ['of other sizes', [1, 5, 4, 3]],
+  ])('an array %s', async (_, shape) => {
+    const size = shape.reduce((product, one) => product * one, 4);
+    const tensor = numericTensor('float32', shape, new Uint8Array(size));
+    const sample = scratch.write('sample.npy', Buffer.concat(encodeNpy(tensor)));
+    const verifying = verify('image_nchw', { samples: [sample] });
+    await expect(verifying).rejects.toThrow(withCode('BAD_SAMPLE'));
+    await expect(verifying).rejects.toThrow(`got float32 [${shape.join(', ')}]`);
+  });
+
+  test('a warm-up file of another model', async () => {
+    scratch.model('image_nchw', 'other/1');
+    const warm = scratch.path('warm');
+    await layOut({ source: scratch.model('half_plus_two', 'half/1'), warmup: true }, warm);
+    scratch.write(`other/1/${WARMUP_PATH}`, readFileSync(join(warm, '1', WARMUP_PATH)));
+    const verifying = pack(scratch.path('other')).then((archive) => verifyArchive(archive));
+    await expect(verifying).rejects.toThrow(/warm-up request 1.*refused.*has no input 'x'/);
   });
 
   test('a warm-up that TensorFlow Serving would refuse the model for', async () => {
