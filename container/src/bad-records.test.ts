@@ -56,6 +56,7 @@ const BODIES: readonly [type: string, body: string | Uint8Array, where: RegExp][
   ['application/jsonlines', '1\n{"y": 2}\n3\n', /object of named inputs|no input 'y'/],
   ['text/csv', '1\none\n3\n', /line 2/],
   ['text/csv; header=present', 'x\n1\none\n3\n', /./],
+  ['text/csv', 'x\n1\none\n3\n', /./],
   ['application/x-tfrecord', framed(encodeTfRecord), /record 1/],
   ['application/x-recordio', framed(encodeRecordIo), /record 1/],
   ['application/octet-stream', framed(encodeLengthPrefixed), /record 1/],

@@ -7,11 +7,13 @@ import {
   readLengthPrefixed,
   readRecordIo,
   readTfRecords,
+  type Signature,
   TensorError,
 } from '@sagemaker-tfs/tensors';
 import { parseMediaType } from '@sagemaker-tfs/tensors/media-type';
 import type { DecodeLimits } from '../decode-limits.ts';
 import { eachInTurns } from '../waiting/in-turns.ts';
+import { namesInputs } from './csv-header.ts';
 import { csvRecords } from './csv-records.ts';
 import { jsonRecords } from './json-records.ts';
 import './native-checksums.ts';
@@ -25,6 +27,8 @@ export interface BodyRecords {
   places(indices: readonly number[]): readonly number[];
   /** What messages call a record: `record 3`, `document[3]`, and of CSV the line on which it ends, `line 4`. */
   place(index: number): string;
+  /** Media type of a body that `join` returns, if it is not the client's. */
+  readonly contentType?: string;
   /** True if one record alone may be read as several instances: a JSON list of lists. */
   readonly isAmbiguous: boolean;
 }
@@ -45,17 +49,18 @@ export async function bodyRecords(
   contentType: string,
   {
     limits: { maxStrings, maxRecordParts: maxParts },
+    signature,
     trim,
     signal,
   }: {
     readonly limits: DecodeLimits;
+    readonly signature: Signature;
     readonly trim: boolean;
     readonly signal?: AbortSignalLike | undefined;
   },
 ): Promise<BodyRecords | undefined> {
   const { type, parameters } = parseMediaType(contentType);
   const upTo = (most: number, records: Iterable<Uint8Array>) => listOf(records, most, signal);
-  const hasHeader = parameters.header?.toLowerCase() === 'present';
   switch (type) {
     case 'application/jsonlines':
     case 'application/jsons':
@@ -63,7 +68,8 @@ export async function bodyRecords(
     case 'text/csv': {
       const lines: number[] = [];
       const records = await upTo(maxStrings, csvLines(body, trim, lines));
-      return csv(records, lines, hasHeader ? 1 : 0);
+      const header = parameters.header?.toLowerCase();
+      return csv(records, lines, hasHeader(records ?? [], header, signature) ? 1 : 0);
     }
     case 'application/x-tfrecord':
       return framed(await upTo(maxStrings, readTfRecords(body)), encodeTfRecord);
@@ -112,6 +118,19 @@ function* csvLines(body: Uint8Array, trim: boolean, lines: number[]): Generator<
   }
 }
 
+/** As the reader of the whole body: a line of names before others is the header, declared or not. */
+function hasHeader(
+  [first, ...others]: readonly Uint8Array[],
+  declared: string | undefined,
+  signature: Signature,
+): boolean {
+  if (declared === 'present') return true;
+  if (!first || others.length === 0) return false;
+  const cells = Buffer.from(first).toString('utf8').split(',');
+  const names = cells.map((cell) => cell.trim().replace(/^"(.*)"$/s, '$1'));
+  return namesInputs(names, declared, signature);
+}
+
 function csv(
   all: readonly Uint8Array[] | undefined,
   lines: readonly number[],
@@ -126,6 +145,7 @@ function csv(
         ...indices.map((index) => lines[headers + index] as number),
       ],
       place: (index) => `line ${lines[headers + index]}`,
+      contentType: `text/csv; header=${headers > 0 ? 'present' : 'absent'}`,
       isAmbiguous: false,
     }
   );

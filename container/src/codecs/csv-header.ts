@@ -18,6 +18,15 @@ export function headerLine(names: readonly string[], inputs: Inputs): string {
   return shown.join(',');
 }
 
+/** Whether the cells of a first line are names of inputs alone. @param header what the media type says of a header */
+export function namesInputs(
+  cells: readonly string[],
+  header: string | undefined,
+  { inputs }: Pick<Signature, 'inputs'>,
+): boolean {
+  return header !== 'absent' && cells.every((cell) => Object.hasOwn(inputs, cell.trim()));
+}
+
 /** @throws ServingError BAD_INPUT if a header names an input in more or fewer columns than it takes */
 export function requireColumns(
   header: readonly { readonly name: string; readonly columns: number }[],

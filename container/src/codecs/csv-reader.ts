@@ -7,7 +7,7 @@ import { ServingError } from '../errors.ts';
 import { nextTurn } from '../waiting/next-turn.ts';
 
 /** One record and the line on which it ends, from 1. */
-interface CsvRow {
+export interface CsvRow {
   readonly cells: readonly string[];
   readonly line: number;
 }

@@ -147,6 +147,18 @@ describe('requests', () => {
     });
   });
 
+  test('a line of nothing but the name of the only input, before others, is a header', async () => {
+    const text = signatureOf({ text: ['string', [-1, 1]] });
+    const word = (...words: string[]) => ({ text: words.map((each) => [Buffer.from(each)]) });
+    expect(await decode('text\ngood\ntext\n', text)).toEqual(word('good', 'text'));
+    expect(await decode('"text"\r\n"a, b"\r\n', text)).toEqual(word('a, b'));
+    expect(await decode('text\n', text)).toEqual(word('text'));
+    expect(await decode('text\na', text, 'text/csv; header=absent')).toEqual(word('text', 'a'));
+    expect(await decode('texts\na', text)).toEqual(word('texts', 'a'));
+    expect(await decode('x,x,x\n1,2,3', vector)).toEqual({ x: [[1, 2, 3]] });
+    expect((await failure('x,x\n1,2,3', vector)).message).toMatch(/takes 3 columns, and 2 have/);
+  });
+
   test('a body of many slices comes out whole, quoted or not', async () => {
     const rows = Array.from({ length: 9000 }, (_, at) => [at + 10, at / 2, -at - 1]);
     const plain = rows.map((row) => row.join(',')).join('\r\n');

@@ -5,8 +5,8 @@ import type { DecodeLimits } from '../decode-limits.ts';
 import { ServingError } from '../errors.ts';
 import type { DecodeContext, DecodedRequest, RequestCodec } from './codec.ts';
 import { type CellCollector, cellCollector } from './csv-cells.ts';
-import { headerLine, requireColumns, requireCommas } from './csv-header.ts';
-import { readCsv } from './csv-reader.ts';
+import { headerLine, namesInputs, requireColumns, requireCommas } from './csv-header.ts';
+import { type CsvRow, readCsv } from './csv-reader.ts';
 import { onlyInputOf, reading, unknownInput } from './input-error.ts';
 
 const CSV = 'text/csv';
@@ -15,39 +15,61 @@ const CSV = 'text/csv';
  * The signature decides what a cell is: text for a DT_STRING input, `true`, `false`, 1 or 0 for a bool, else a
  * number (`nan`, `inf`, `-inf` included), with or without space around it. Text keeps its space. One column is a scalar for each instance, several fill the
  * instance's shape. With `; header=present` (RFC 4180) the first line names the columns after inputs; several inputs need it,
- * declared or not. An input that names several columns takes them in their order.
+ * declared or not. An input that names several columns takes them in their order. A first line before others whose every
+ * cell is the name of the only input is a header, too, but for `; header=absent`.
  */
 export const csvRequest: RequestCodec = {
   mediaTypes: [CSV],
   async decode(body, context): Promise<DecodedRequest> {
-    const header = headerOf(context);
-    const only = header === 'present' ? undefined : onlyInputOf(context.signature);
-    let columns = only === undefined ? undefined : unnamedColumns(only, context);
-    let width: number | undefined;
-    let rows = 0;
-    await readCsv(
-      body,
-      ({ cells, line }) => {
-        if (!columns) {
-          requireCommas(cells, context.signature);
-          if (header !== 'present') requireHeader(cells, header, context.signature);
-          columns = reading(() => namedColumns(cells, context), 'the header');
-          width = cells.length;
-          return;
-        }
-        width ??= cells.length;
-        checkWidth(cells.length, width, line);
-        columns.add(cells, line);
-        rows += 1;
-      },
-      { trim: !takesText(context.signature), places: context.places, signal: context.signal },
-    );
-    if (!columns || width === undefined || rows === 0) {
-      throw new ServingError('BAD_INPUT', 'the CSV has no instances. Send at least one line.');
-    }
-    return { inputs: columns.tensors(rows, width), form: 'row' };
+    const table = tableFor(context);
+    const trim = !takesText(context.signature);
+    await readCsv(body, table.add, { trim, places: context.places, signal: context.signal });
+    return { inputs: table.tensors(), form: 'row' };
   },
 };
+
+/** Takes the rows of a body, the first of which may be its header. */
+function tableFor(context: DecodeContext) {
+  const { signature } = context;
+  const header = headerOf(context);
+  const only = header === 'present' ? undefined : onlyInputOf(signature);
+  let columns = only === undefined ? undefined : unnamedColumns(only, context);
+  let width: number | undefined;
+  let rows = 0;
+  /** A first line of names, data if no other follows. */
+  let held: CsvRow | undefined;
+  const addNames = (cells: readonly string[]) => {
+    columns = reading(() => namedColumns(cells, context), 'the header');
+    width = cells.length;
+  };
+  const addData = ({ cells, line }: CsvRow) => {
+    width ??= cells.length;
+    checkWidth(cells.length, width, line);
+    columns?.add(cells, line);
+    rows += 1;
+  };
+  return {
+    add(row: CsvRow): void {
+      const { cells } = row;
+      if (!columns) {
+        requireCommas(cells, signature);
+        if (header !== 'present') requireHeader(cells, header, signature);
+        addNames(cells);
+      } else if (width === undefined && !held && namesInputs(cells, header, signature)) {
+        held = row;
+      } else {
+        if (held) addNames(held.cells);
+        held = undefined;
+        addData(row);
+      }
+    },
+    tensors(): TensorMap {
+      if (held) addData(held);
+      if (columns && width !== undefined && rows > 0) return columns.tensors(rows, width);
+      throw new ServingError('BAD_INPUT', 'the CSV has no instances. Send at least one line.');
+    },
+  };
+}
 
 /** Where any input takes text, space counts in the whole body; numbers lose theirs by themselves. */
 export function takesText({ inputs }: Pick<Signature, 'inputs'>): boolean {
@@ -119,7 +141,7 @@ function requireHeader(
   header: string | undefined,
   { key, inputs }: Signature,
 ): void {
-  if (header !== 'absent' && cells.every((cell) => Object.hasOwn(inputs, cell.trim()))) return;
+  if (namesInputs(cells, header, { inputs })) return;
   const names = Object.keys(inputs);
   throw new ServingError(
     'BAD_INPUT',

@@ -45,7 +45,7 @@ export async function withoutBadRecords(
   if (noSignature || hasFixedBatch(signature)) return undefined;
   const { decodeLimits: limits, signal } = inference;
   const trim = !takesText(signature);
-  const parts = await bodyRecords(body, contentType, { limits, trim, signal });
+  const parts = await bodyRecords(body, contentType, { limits, signature, trim, signal });
   if (!parts || parts.records.length === 0) return undefined;
   const bad = new Map<number, string>();
   const good: number[] = [];
@@ -86,7 +86,8 @@ async function problemOf(
   try {
     const body = await parts.join(recordsOf(parts, tried));
     const places = parts.places(tried);
-    const { inputs, signature } = await decodeBody(body, inference, { places });
+    const { contentType } = parts;
+    const { inputs, signature } = await decodeBody(body, inference, { contentType, places });
     checkCall(signature, inputs, inference.decodeLimits.maxStrings);
     return undefined;
   } catch (error) {
@@ -102,10 +103,12 @@ function withPlace(problem: string, place: string): string {
 
 async function decodeGood(
   good: readonly Uint8Array[],
-  { join, isAmbiguous }: BodyRecords,
+  { join, isAmbiguous, contentType }: BodyRecords,
   inference: Inference,
 ): Promise<Decoded> {
-  if (good.length > 1 || !isAmbiguous) return decodeBody(await join(good), inference);
+  if (good.length > 1 || !isAmbiguous) {
+    return decodeBody(await join(good), inference, { contentType });
+  }
   const decoded = await decodeBody(await join([...good, ...good]), inference);
   const first = Object.entries(decoded.inputs).map(([name, tensor]) => [
     name,
