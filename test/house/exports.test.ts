@@ -23,6 +23,7 @@ const files = trackedFiles('*.ts', '*.tsx', '*.mts', '*.mjs', 'bin/*.js').filter
 const texts = new Map(files.map((file) => [file, readFileSync(join(ROOT, file), 'utf8')]));
 
 const NAMED = /\b(?:import|export)\s+(?:type\s+)?(?:\w+\s*,\s*)?\{([^}]*)\}\s*from\s*'([^']+)'/g;
+const LAZY = /\{([^}]*)\} = await import\(\s*'([^']+)'/g;
 const WHOLE =
   /\b(?:import|export) \*(?: as \w+)? from '(\.[^']+)'|\b(?:import|require\w*)(?:<[^(]*>)?\(\s*'(\.[^']+)'/g;
 
@@ -31,16 +32,14 @@ function importedNames(): Set<string> {
   const all = new Set<string>();
   for (const [file, text] of texts) {
     const at = (to: string) => (to.startsWith('.') ? normalize(join(dirname(file), to)) : '');
-    for (const [, names = '', to = ''] of text.matchAll(NAMED))
-      for (const one of names.split(','))
-        all.add(
-          `${at(to)} ${
-            one
-              .trim()
-              .replace(/^type /, '')
-              .split(/\s+as\s+/)[0]
-          }`,
-        );
+    for (const [, names = '', to = ''] of [...text.matchAll(NAMED), ...text.matchAll(LAZY)])
+      for (const one of names.split(',')) {
+        const [name] = one
+          .trim()
+          .replace(/^type /, '')
+          .split(/\s+as\s+|:/);
+        all.add(`${at(to)} ${name}`);
+      }
     for (const [, to = '', called = ''] of text.matchAll(WHOLE)) all.add(`${at(to || called)} *`);
   }
   return all;

@@ -28,7 +28,7 @@ export const csvRequest: RequestCodec = {
   },
 };
 
-/** Takes the rows of a body, the first of which may be its header. */
+/** Takes the rows of a body. The first may be its header. */
 function tableFor(context: DecodeContext) {
   const { signature } = context;
   const header = headerOf(context);
