@@ -23,7 +23,7 @@ const files = trackedFiles('*.ts', '*.tsx', '*.mts', '*.mjs', 'bin/*.js').filter
 const texts = new Map(files.map((file) => [file, readFileSync(join(ROOT, file), 'utf8')]));
 
 const NAMED = /\b(?:import|export)\s+(?:type\s+)?(?:\w+\s*,\s*)?\{([^}]*)\}\s*from\s*'([^']+)'/g;
-const LAZY = /\{([^}]*)\} = await import\(\s*'([^']+)'/g;
+const LAZY = /\{([^{}]*)\} = await import\(\s*'([^']+)'/g;
 const WHOLE =
   /\b(?:import|export) \*(?: as \w+)? from '(\.[^']+)'|\b(?:import|require\w*)(?:<[^(]*>)?\(\s*'(\.[^']+)'/g;
 
