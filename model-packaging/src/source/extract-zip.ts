@@ -58,6 +58,7 @@ export async function extractZip(archive: string, directory: string): Promise<vo
         continue;
       }
       const bytes = await smallFile(zip, entry).catch(corrupt);
+      if (bytes.length !== entry.uncompressedSize) throw tooShort(archive, entry);
       try {
         writeFileSync(target, bytes);
       } catch (error) {
@@ -69,14 +70,12 @@ export async function extractZip(archive: string, directory: string): Promise<vo
   }
 }
 
-/** A whole file. There may be thousands: streams to unpack and write each cost many times the file itself. */
+/** A whole file, which may be shorter than it states. There may be thousands: streams to unpack and write each cost many times the file itself. */
 async function smallFile(zip: ZipFile, entry: Entry): Promise<Uint8Array> {
   const { compressionMethod, uncompressedSize } = entry;
   if (compressionMethod !== DEFLATE) return buffer(await zip.openReadStreamPromise(entry));
   const packed = await buffer(await zip.openReadStreamPromise(entry, { decompress: false }));
-  const bytes = inflateRawSync(packed, { maxOutputLength: Math.max(1, uncompressedSize) });
-  if (bytes.length === uncompressedSize) return bytes;
-  throw new Error(`an entry has ${bytes.length} bytes and states ${uncompressedSize}`);
+  return inflateRawSync(packed, { maxOutputLength: Math.max(1, uncompressedSize) });
 }
 
 /** Every entry, before anything is inflated: what they declare, and that none lies in another. @throws PackagingError */
@@ -100,6 +99,13 @@ async function checkedEntries(
     end = start(entry) + HEADER_BYTES + entry.fileNameLength + entry.compressedSize;
   }
   return all;
+}
+
+function tooShort(archive: string, { fileName }: Entry): PackagingError {
+  return new PackagingError(
+    'CORRUPT_FILE',
+    `${archive} is truncated or not a zip archive: entry '${shown(fileName)}' has fewer bytes than it states. Make or copy it again.`,
+  );
 }
 
 function overlapping(archive: string, { fileName }: Entry): PackagingError {
