@@ -292,6 +292,7 @@ test.each([
   ['verify notmodel/a.txt', 'a.txt is a file of unknown kind. Give a model.tar.gz.'],
   ['batch local empty --out o --model MODEL', ': empty holds no files. Name a folder with inputs'],
   ['batch local no --out o --model MODEL', 'the input folder no does not exist. Check the name.'],
+  ['batch local notmodel/a.txt --out o --model MODEL', 'notmodel/a.txt is a file, and the input'],
   ['package MODEL --out x --handler no.ts', 'no.ts does not exist. Check the name.'],
   [
     'package MODEL --out x --postprocess {"topK":{"k":1,"labels":"no.txt"}}',
@@ -309,6 +310,15 @@ test.each([
   expect([status, stderr]).toEqual([2, expect.stringContaining(advice)]);
   expect(stderr).not.toMatch(/ENOENT|file:/);
   expect(existsSync(join(cwd, 'new'))).toBe(false);
+});
+
+test("a folder that is no model's is named as it was given", async () => {
+  const folder = join(work, 'unversioned');
+  cpSync(join(digits, 'model/1'), folder, { recursive: true });
+  const { status, stderr } = await run('verify', folder);
+  expect(status).toBe(1);
+  expect(stderr).toContain(`says: ${folder} holds a SavedModel`);
+  expect(stderr).toContain(`Move it to ${folder}/1.`);
 });
 
 test('an output that cannot be written is named as it was given', async () => {

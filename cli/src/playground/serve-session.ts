@@ -124,6 +124,7 @@ async function startServing(options: SessionOptions): Promise<Serving> {
   try {
     runtime = await startRuntime({
       modelDirectory: root.directory,
+      source,
       environment: {
         ...options.environment,
         SAGEMAKER_TFS_BIND_ADDRESS: playground ? '127.0.0.1' : options.host,

@@ -25,6 +25,8 @@ import {
 export interface RuntimeOptions {
   /** Laid out as SageMaker lays out `/opt/ml/model`. */
   readonly modelDirectory: string;
+  /** What people call the model in an error's message. Default: SageMaker's path. */
+  readonly source?: string;
   /** Default: a free one. */
   readonly port?: number;
   /** Environment on top of this process's, for example `SAGEMAKER_TFS_BACKEND`. */
@@ -133,6 +135,8 @@ async function modelServerPorts(): Promise<string> {
 
 /** Where SageMaker unpacks a model: what the log calls the folder that is laid out here for a while. */
 const CONTAINER_MODEL = '/opt/ml/model';
+/** Its own path and what lies below it. */
+const CONTAINER_PATHS = /\/opt\/ml\/model(?![\w-])/g;
 
 /**
  * Sends the child's output where it belongs, by lines and with the container's paths, and remembers its end for
@@ -173,7 +177,7 @@ async function healthy(
   let reason = 'it does not listen yet';
   while (Date.now() < deadline) {
     options.signal?.throwIfAborted();
-    if (status !== undefined) throw runtimeFailed(status, tail());
+    if (status !== undefined) throw runtimeFailed(status, tail(), options.source);
     const answer = await ping(url, options.signal);
     if (answer === 'healthy') return;
     reason = answer ?? reason;
@@ -186,12 +190,12 @@ async function healthy(
 }
 
 /** The runtime's own one-line reason where it gave one, else the end of its log. */
-function runtimeFailed(status: number, log: string): CommandError {
+function runtimeFailed(status: number, log: string, source = CONTAINER_MODEL): CommandError {
   const reason = log.split('\n').findLast((line) => line.startsWith(LAST_WORDS));
   const why = reason ? `It says: ${reason.slice(LAST_WORDS.length)}` : `Its log ends with:\n${log}`;
   return new CommandError(
     'RUNTIME_FAILED',
-    `the serving runtime ended with status ${status}. ${why}`,
+    `the serving runtime ended with status ${status}. ${why.replace(CONTAINER_PATHS, () => source)}`,
   );
 }
 

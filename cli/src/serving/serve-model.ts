@@ -41,6 +41,7 @@ export async function serveModel(options: ServeModelOptions): Promise<ServedMode
   try {
     const runtime = await startRuntime({
       modelDirectory: root.directory,
+      source,
       environment: { ...(backend && { SAGEMAKER_TFS_BACKEND: backend }), ...environment },
       log: options.log ?? join(root.directory, '..', 'runtime.log'),
       ...(port !== undefined && { port }),

@@ -32,7 +32,7 @@ export async function verifyWithRuntime(
     // The runtime that answers the samples reads it too.
     batching: joinsRequests(process.env),
     async runThroughRuntime(directory, requests, log) {
-      const options = { modelDirectory: directory, log, ...(signal && { signal }) };
+      const options = { modelDirectory: directory, source: name, log, ...(signal && { signal }) };
       return runThroughRuntime(options, requests);
     },
   });

@@ -13,10 +13,11 @@ test('only warnings and errors of the runtime are shown, in words; all of it on 
   log.take(line({ level: 'warn', msg: 'SAGEMAKER_TFS_TYPO is unknown' }));
   log.take(line({ level: 'warn', msg: 'invocation refused', requestId: '1-2' }));
   log.take(line({ level: 'error', msg: 'a handler failed', err: { message: 'no\nway' } }));
+  log.take(line({ level: 'fatal', msg: 'the start failed', err: { message: 'told elsewhere' } }));
   log.take('2026-01-01 00:00:00.0: I tensorflow/core] hello\n');
   expect(shown).toEqual(['! SAGEMAKER_TFS_TYPO is unknown', '✗ a handler failed: no']);
   expect(log.toggle()).toBe(true);
-  expect(shown).toHaveLength(2 + 6);
+  expect(shown).toHaveLength(2 + 7);
   log.take('raw\n');
   expect(shown.at(-1)).toBe('raw');
   expect(log.toggle()).toBe(false);

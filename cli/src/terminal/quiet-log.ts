@@ -54,6 +54,8 @@ function warningOf(line: string, style: Style): string | undefined {
   // The request has a line of its own.
   if (requestId !== undefined) return undefined;
   if (level !== 'warn' && level !== 'error' && level !== 'fatal') return undefined;
+  // The command itself says why.
+  if (msg === 'the start failed') return undefined;
   // Lines of the model server are marked by the runtime; of those only errors matter here.
   if (source === MODEL_SERVER && level === 'warn') return undefined;
   const parts = [msg, err?.message].filter((part) => typeof part === 'string' && part !== '');

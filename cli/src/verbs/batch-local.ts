@@ -286,6 +286,7 @@ async function withRuntime<T>(
     const model = await modelDigest(root.directory);
     const runtime = await startRuntime({
       modelDirectory: root.directory,
+      source: options.model as string,
       environment: { SAGEMAKER_BATCH: 'true', SAGEMAKER_TFS_LOG_LEVEL: 'warn' },
       log: runtimeLog(),
       signal: abort.signal,

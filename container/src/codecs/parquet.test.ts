@@ -187,7 +187,7 @@ describe('requests', () => {
 
 describe('off, as by default', () => {
   const IS_OFF =
-    'Parquet is off here. Set SAGEMAKER_TFS_PARQUET=true in the environment of the model.';
+    'Parquet is off here. Set SAGEMAKER_TFS_PARQUET=true in the environment of the model, or with --env of sagemaker-tfs serve.';
   const others = (types: readonly string[]) =>
     types.filter((type) => !type.includes('parquet')).join(', ');
   const off = (signature: Signature, contentType: string) => {

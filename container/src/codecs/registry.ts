@@ -66,7 +66,7 @@ const BESIDE_BAD_RECORDS: ReadonlySet<ResponseCodec> = new Set([
 const DEFAULT_REQUEST_TYPE = 'application/json';
 
 const PARQUET_IS_OFF =
-  'Parquet is off here. Set SAGEMAKER_TFS_PARQUET=true in the environment of the model.';
+  'Parquet is off here. Set SAGEMAKER_TFS_PARQUET=true in the environment of the model, or with --env of sagemaker-tfs serve.';
 
 /** Every media type that requests may have, `image/*` included. Those of Parquet are read where it is on. */
 export function requestMediaTypes(): readonly string[] {

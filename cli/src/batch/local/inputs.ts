@@ -86,7 +86,10 @@ async function* listInputs(
   below: string,
   walk: Walk,
 ): AsyncGenerator<BatchInput> {
-  const entries = await walk.entriesOf(below).catch(cannotRead(below, 'the input folder'));
+  const entries = await walk.entriesOf(below).catch((cause: NodeJS.ErrnoException) => {
+    if (cause.code === 'ENOTDIR') throw isAFile(below);
+    return cannotRead(below, 'the input folder')(cause);
+  });
   for await (const entry of entries) {
     if (entry.name.startsWith('.')) continue;
     if (entry.name.includes(REPLACED)) await requireUtf8(below);
@@ -97,6 +100,12 @@ async function* listInputs(
       yield { key: relative(directory, path).split(sep).join('/'), path };
     }
   }
+}
+
+function isAFile(path: string): CommandError {
+  return usageError(
+    `${path} is a file, and the input is a folder of files. Give its folder, or send the one file with sagemaker-tfs invoke.`,
+  );
 }
 
 /** What stands for bytes of a name that are not UTF-8. A name may also have it itself. */
