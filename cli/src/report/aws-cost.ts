@@ -89,17 +89,18 @@ function costTable(estimates: readonly Estimate[], of: string): Html {
     `Hours and dollars for a million ${of}`,
     [
       { head: 'way' },
+      // Where a phone shows it: the others are its parts.
+      { head: 'total', isNumber: true },
       { head: 'hours', isNumber: true },
       ...COST_HEADS.slice(0, 3).map((head) => ({ head, isNumber: true })),
-      { head: 'total', isNumber: true },
     ],
     estimates.map(({ way, hours, costs, cost }) => [
       WAY_NAMES[way],
+      usd(cost),
       hours.toFixed(1),
       ...costColumns(costs)
         .slice(0, 3)
         .map((value) => usd(value)),
-      usd(cost),
     ]),
   );
 }

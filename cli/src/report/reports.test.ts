@@ -111,6 +111,8 @@ describe.each(REPORTS)('%s --report', (_, make, says) => {
   test('says what came out, from what model, what it would cost and what is next', () => {
     for (const text of says) expect(page).toEqual(expect.stringMatching(asPattern(text)));
     expect(page).toContain('This run on AWS');
+    // The first column is all that a phone shows beside the names.
+    expect(page).toMatch(/>way<\/th><th[^>]*>total<\/th>/);
     expect(page).toContain('Prices are of 2025');
     expect(page).toMatch(/<time datetime="20\d\d-/);
     expect(page).toMatch(/\d+ cores, \d+ GiB/);

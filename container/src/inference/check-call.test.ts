@@ -200,5 +200,8 @@ test('the signatures that a model has are listed in one order', () => {
   for (const keys of ['bda', 'dab']) {
     const signatures = Object.fromEntries([...keys].map((key) => [key, named(key)]));
     expect(() => requireSignature(signatures, 'c', 'm')).toThrow(listed);
+    expect(() => requireSignature(signatures, 'c', 'm')).toThrow(/^model "m" has/);
+    // Its user gave an only model another name, or none.
+    expect(() => requireSignature(signatures, 'c', 'model')).toThrow(/^the model has/);
   }
 });

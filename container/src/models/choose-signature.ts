@@ -1,6 +1,7 @@
 /** The signature that a request means. */
 import { DEFAULT_SIGNATURE, own, type Signature, type SignatureMap } from '@sagemaker-tfs/tensors';
 import { ServingError } from '../errors.ts';
+import { ROOT_MODEL_NAME } from './discover.ts';
 
 /** A signature, or why there is none. */
 interface ChosenSignature {
@@ -31,8 +32,10 @@ export function requireSignature(signatures: SignatureMap, key: string, model: s
 function unknownSignature(signatures: SignatureMap, key: string, model: string): ServingError {
   // TensorFlow Serving has them in another order at every start.
   const names = Object.keys(signatures).sort().join(', ');
+  // The name of an only model is nobody's choice, and its user calls it something else.
+  const what = model === ROOT_MODEL_NAME ? 'the model' : `model "${model}"`;
   return new ServingError(
     'UNKNOWN_SIGNATURE',
-    `model "${model}" has no signature "${key}". It has ${names}.`,
+    `${what} has no signature "${key}". It has ${names}.`,
   );
 }

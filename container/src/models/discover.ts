@@ -18,7 +18,7 @@ export interface DiscoveredModel {
 const SAVED_MODEL_FILES = new Set(['saved_model.pb', 'saved_model.pbtxt']);
 
 /** Name of a model whose versions lie directly in the model directory, as SageMaker's `/opt/ml/model`. */
-const ROOT_MODEL_NAME = 'model';
+export const ROOT_MODEL_NAME = 'model';
 
 /**
  * Models below `modelDir`, in the order of their paths: any depth of directories above a numeric version
