@@ -66,6 +66,32 @@ export function parseExact(text: string): unknown {
   return value;
 }
 
+/** Shorter texts are parsed in no time, however deep. */
+const SHORT = 65_536;
+const CODE = { quote: 0x22, backslash: 0x5c, bracket: 0x5b, brace: 0x7b, closing: 2 } as const;
+
+/** Whether a text nests deeper than is allowed: JSON.parse would make all of it, at a microsecond a level. */
+export function isTooDeep(text: string): boolean {
+  if (text.length < SHORT) return false;
+  let depth = 0;
+  let isString = false;
+  for (let at = 0; at < text.length; at += 1) {
+    const code = text.charCodeAt(at);
+    if (isString && code === CODE.backslash) at += 1;
+    else if (code === CODE.quote) isString = !isString;
+    else if (!isString && (code === CODE.bracket || code === CODE.brace)) {
+      depth += 1;
+      if (depth > MAX_DEPTH) return true;
+    } else if (
+      !isString &&
+      (code === CODE.bracket + CODE.closing || code === CODE.brace + CODE.closing)
+    ) {
+      depth -= 1;
+    }
+  }
+  return false;
+}
+
 function parseValue(cursor: Cursor, depth: number): unknown {
   skipWhitespace(cursor);
   const char = cursor.text[cursor.at];

@@ -4,6 +4,7 @@ import {
   parseJson,
   parseJsonDocuments,
   parseJsonLiteralDocuments,
+  parsePackedJsonDocuments,
   tensorFromJson,
 } from './json-reader.ts';
 import { writeTensorJson } from './json-writer.ts';
@@ -105,7 +106,16 @@ describe('parseJson', () => {
   });
 
   test('nesting without end, bytes that are no text', () => {
-    expect(() => parseJson(`${'['.repeat(200_000)}NaN`)).toThrow(/nested more than 512 deep/);
+    const deep = 200_000;
+    const bracketed = `${'['.repeat(deep)}${']'.repeat(deep)}`;
+    const quoted = `${'["]\\"",'.repeat(deep)}1${']'.repeat(deep)}`;
+    const braced = `${'{"a":'.repeat(deep)}1${'}'.repeat(deep)}`;
+    for (const text of [`${'['.repeat(deep)}NaN`, bracketed, quoted, braced]) {
+      expect(() => parseJson(text)).toThrow(/nested more than 512 deep/);
+      expect(() => parsePackedJsonDocuments(Buffer.from(text))).toThrow(/nested more than 512/);
+    }
+    const text = JSON.stringify(['['.repeat(deep), `"\\${'{"['.repeat(deep)}`]);
+    expect(parseJson(text)).toEqual(JSON.parse(text));
     expect(() => parseJson(new Uint8Array([0x22, 0xff, 0x22]))).toThrow(/not UTF-8/);
   });
 

@@ -1,7 +1,7 @@
 /** JSON requests: text to values without losing digits, values to tensors. */
 import type { DType } from './dtype.ts';
 import { TensorError } from './errors.ts';
-import { FloatLiteral, parseExact, parseExactDocuments } from './json-exact.ts';
+import { FloatLiteral, isTooDeep, parseExact, parseExactDocuments } from './json-exact.ts';
 import { parsePackedDocuments } from './json-packed.ts';
 import { indexed, type PlaceName, tensorFromTree } from './nested.ts';
 import type { Tensor } from './tensor.ts';
@@ -45,7 +45,7 @@ function isDigit(text: string, at: number): boolean {
  */
 export function parseJson(body: string | Uint8Array): unknown {
   const text = textOf(body);
-  if (!hasLongNumber(text)) {
+  if (!isTooDeep(text) && !hasLongNumber(text)) {
     try {
       return JSON.parse(text);
     } catch {
@@ -63,7 +63,7 @@ export { FloatLiteral };
  */
 export function parseJsonDocuments(body: string | Uint8Array): unknown[] {
   const text = textOf(body);
-  if (!hasLongNumber(text)) {
+  if (!isTooDeep(text) && !hasLongNumber(text)) {
     try {
       return [JSON.parse(text)];
     } catch {

@@ -1,7 +1,7 @@
 /**
  * How many connections a process keeps. A connection beyond the limit is still taken, so that its client gets an
- * answer and `/ping` can be asked; far beyond it, and before the process may open no more files, those are closed on
- * which nothing was asked.
+ * answer and `/ping` can be asked; far beyond it, and before the process may open no more files, the oldest of those
+ * is closed on which no request has come: a part of its head is not enough.
  */
 import { readFileSync } from 'node:fs';
 import type { Server } from 'node:http';
@@ -13,6 +13,10 @@ import type { ServerLog } from './server-log.ts';
 /** Which connections are one too many. */
 export interface ConnectionLimit {
   isOver(socket: Socket): boolean;
+  /** The head of a request has come whole. */
+  asks(socket: Socket): void;
+  /** It has its answer. */
+  rests(socket: Socket): void;
   /** Resolves when there is none left. */
   gone(): Promise<void>;
   /** For requests on a connection that is one too many. */
@@ -38,17 +42,15 @@ export function limitConnections(
   let onGone: () => void = () => undefined;
   const quietly = nowAndThen();
   const tell = (message: string) => quietly(() => log.warn({ connections, limit }, message));
-  const all = new Set<Socket>();
+  /** Without a request now, oldest first. */
+  const resting = new Set<Socket>();
   if (Number.isFinite(limit)) server.maxConnections = limit + 2 * beyond;
   server.on('drop', () => tell('far too many connections: new ones are closed'));
   server.on('connection', (socket) => {
     connections += 1;
-    all.add(socket);
-    if (connections > limit + beyond) {
-      // Whoever asks nothing must not keep /ping out.
-      const silent = [...all].find((other) => other !== socket && other.bytesRead === 0);
-      (silent ?? socket).destroy();
-    }
+    resting.add(socket);
+    // Whoever asks nothing must not keep /ping out.
+    if (connections > limit + beyond) closeOldest(resting, socket);
     const isOver = connections > limit;
     if (isOver) {
       over.add(socket);
@@ -61,13 +63,19 @@ export function limitConnections(
     }
     socket.once('close', () => {
       connections -= 1;
-      all.delete(socket);
+      resting.delete(socket);
       if (isOver) overNow -= 1;
       if (connections === 0) onGone();
     });
   });
   return {
     isOver: (socket) => overNow > 0 && over.has(socket),
+    asks(socket) {
+      resting.delete(socket);
+    },
+    rests(socket) {
+      if (!socket.destroyed) resting.add(socket);
+    },
     gone: () =>
       new Promise((resolve) => {
         onGone = resolve;
@@ -79,6 +87,13 @@ export function limitConnections(
         `there are more than ${limit} connections, the limit of this process (SAGEMAKER_TFS_MAX_CONNECTIONS, or the files that it may open). Send the request again later.`,
       ),
   };
+}
+
+/** Its 'close' comes later. */
+function closeOldest(resting: Set<Socket>, newest: Socket): void {
+  const [oldest = newest] = resting;
+  resting.delete(oldest);
+  oldest.destroy();
 }
 
 /** Connections that this process can have beside the files that it needs. */

@@ -174,10 +174,14 @@ describe('more than is taken on', () => {
     });
   });
 
-  test('connections on which nothing is asked do not keep /ping out, however many', async () => {
+  test.each([
+    ['nothing is asked', ''],
+    ['a head begins', 'GET /ping HTTP/1.1\r\nX: '],
+    ['a second head begins', `${PING}GET /ping HTTP/1.1\r\nX: `],
+  ])('connections on which %s do not keep /ping out, however many', async (_what, text) => {
     const { routes } = holding();
     const { client } = await start(routes, { maxConnections: 2 });
-    const silent = Array.from({ length: 200 }, () => client());
+    const silent = Array.from({ length: 200 }, () => client(text));
     await Promise.all(silent.map(({ socket }) => once(socket, 'connect')));
     await client(PING).sees('pong');
   });

@@ -192,9 +192,11 @@ async function serve(
   const inFlight = inFlightOf(exchange, response, ticket, state);
   state.inFlight.add(inFlight);
   const { socket } = request;
+  state.connections.asks(socket);
   state.options.source?.requestBegan(socket);
   response.once('close', () => {
     state.options.source?.requestDone(socket);
+    state.connections.rests(socket);
     if (!response.writableFinished) signal.abort(clientClosed());
     ticket()?.release();
     state.inFlight.delete(inFlight);
