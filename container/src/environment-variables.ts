@@ -551,7 +551,8 @@ const OBSERVABILITY = [
     type: 'choice',
     choices: ['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'],
     default: 'info',
-    description: 'Lowest severity that is logged. Every request is one line at `info`.',
+    description:
+      'Lowest severity that is logged. Every request is one line at `info`. `debug` logs whatever TensorFlow Serving prints, and with it data of requests.',
   },
   {
     name: 'SAGEMAKER_TFS_TRACES',

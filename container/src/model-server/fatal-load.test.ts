@@ -36,7 +36,7 @@ test.each([
 test.each([
   ['SIGKILL', ''],
   ['exit 137', ''],
-  ['exit 1', 'E external/tsl: Resource exhausted: out of memory'],
+  ['exit 1', '2026-01-01 00:00:00.000000: E external/tsl.cc:1] Resource exhausted: out of memory'],
   ['SIGABRT', "terminate called after throwing an instance of 'std::bad_alloc'"],
 ])('%s with %j is a lack of memory', async (signal, line) => {
   expect(blameModel(lost, await endOf(line, signal), models)).toBe(lost);

@@ -6,6 +6,7 @@ import { readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { StartError } from '../errors.ts';
 import type { ModelServerEndpoint } from './endpoint.ts';
+import { logLine } from './printed-line.ts';
 
 /** A `sockaddr_un` has 108 bytes on Linux and 104 on macOS. */
 const MAX_PATH_BYTES = 103;
@@ -30,13 +31,14 @@ export function checkSocketPath(endpoint: ModelServerEndpoint): void {
   );
 }
 
-/** What a line of its log says of its ports. */
+/** What a line that it prints while it starts says of its ports. */
 export function portNews(
   line: string,
   { restPort }: ModelServerEndpoint,
 ): 'listens' | 'refused' | undefined {
-  if (line.includes(restPort === 0 ? GRPC_LISTENS : REST_LISTENS)) return 'listens';
-  return line.includes(REST_REFUSED) ? 'refused' : undefined;
+  const text = logLine(line)?.text;
+  if (text?.startsWith(restPort === 0 ? GRPC_LISTENS : REST_LISTENS)) return 'listens';
+  return text?.startsWith(REST_REFUSED) ? 'refused' : undefined;
 }
 
 /** Lets it be reached. */

@@ -113,7 +113,8 @@ export class Supervisor {
   #heard(slot: Slot, line: string): void {
     const news = portNews(line, slot.endpoint);
     if (news === 'refused') void slot.child?.stop(0);
-    if (news !== 'listens' || slot.listens) return;
+    if (news !== 'listens') return;
+    slot.child?.serves();
     slot.listens = true;
     slot.hasListened = true;
     openSocket(slot.endpoint);
@@ -132,7 +133,7 @@ export class Supervisor {
       else this.#run(index, slot);
     });
     const { log, onEnd } = this.#options;
-    log.error({ instance: index, restartInMs }, reason);
+    log.error({ instance: index, restartInMs, over: end?.fatal }, reason);
     const why = end ? `${reason} and is restarting` : reason;
     sayWhyClosed(slot.endpoint, why);
     onEnd(index, why, end);
