@@ -1,47 +1,38 @@
 /** Starts a deployment when a version is approved, or when a pointer in S3 changes. */
-import { EventField, type EventPattern, Rule, RuleTargetInput } from 'aws-cdk-lib/aws-events';
+import { type EventPattern, Rule } from 'aws-cdk-lib/aws-events';
 import { PolicyStatement } from 'aws-cdk-lib/aws-iam';
 import { Construct } from 'constructs';
 import { eventsRole } from './event-role.ts';
 import { invalidProp } from './validation.ts';
 
-/** Names of the variables that a deployment is started with. */
-const REDEPLOY_VARIABLES = {
-  /** ARN of the version that was approved. */
-  package: 'MODEL_PACKAGE_ARN',
-  /** `s3://BUCKET/KEY` of the pointer that changed. */
-  pointer: 'MODEL_POINTER',
-} as const;
-
 /** Props of {@link Redeployment}: one cause and one target. */
 export interface RedeploymentProps {
   /**
-   * Name of a model package group: a version of it that is approved is the cause. The version's ARN is the variable
-   * `MODEL_PACKAGE_ARN`.
+   * Name of a model package group: a version of it that is approved is the cause.
    * @default - `pointer` is the cause
    */
   readonly approvedIn?: string;
   /**
-   * An object of S3: a change of it is the cause. Its URI is the variable `MODEL_POINTER`. Its bucket must send its events
-   * to EventBridge (`eventBridgeEnabled`).
+   * An object of S3: a change of it is the cause. Its bucket must send its events to EventBridge (`eventBridgeEnabled`).
    * @default - `approvedIn` is the cause
    */
   readonly pointer?: { readonly bucketName: string; readonly key: string };
   /**
-   * A project of CodeBuild, which gets the variable as one of its environment.
+   * A project of CodeBuild.
    * @default - `pipeline` is started
    */
   readonly project?: { readonly projectArn: string };
   /**
-   * A pipeline of CodePipeline, of type V2, which gets the variable as one of the pipeline's; it must declare it.
+   * A pipeline of CodePipeline.
    * @default - `project` is started
    */
   readonly pipeline?: { readonly pipelineArn: string };
 }
 
 /**
- * A rule of EventBridge that starts a build or a pipeline. SageMaker may send an event more than once, so the
- * deployment must be one that can run twice, as `cdk deploy` is.
+ * A rule of EventBridge that starts a build or a pipeline, and tells it nothing: every deployment, whoever starts it,
+ * reads which version is the newest approved one, or what the pointer says. So none puts an older one back. SageMaker may
+ * send an event more than once, so the deployment must be one that can run twice, as `cdk deploy` is.
  * @see https://docs.aws.amazon.com/sagemaker/latest/dg/automating-sagemaker-with-eventbridge.html
  */
 export class Redeployment extends Construct {
@@ -49,12 +40,11 @@ export class Redeployment extends Construct {
 
   constructor(scope: Construct, id: string, props: RedeploymentProps) {
     super(scope, id);
-    const { description, eventPattern, variable, value } = causeOf(this, props);
-    this.rule = new Rule(this, 'Rule', { description, eventPattern });
-    const { arn, action, input } = targetOf(this, props, variable, value);
+    this.rule = new Rule(this, 'Rule', causeOf(this, props));
+    const { arn, action } = targetOf(this, props);
     const role = eventsRole(this);
     role.addToPolicy(new PolicyStatement({ actions: [action], resources: [arn] }));
-    this.rule.addTarget({ bind: () => ({ arn, role, input: RuleTargetInput.fromObject(input) }) });
+    this.rule.addTarget({ bind: () => ({ arn, role }) });
   }
 }
 
@@ -72,8 +62,6 @@ const STATUS_CHANGED = [
 interface Cause {
   readonly description: string;
   readonly eventPattern: EventPattern;
-  readonly variable: string;
-  readonly value: string;
 }
 
 function causeOf(scope: Construct, { approvedIn, pointer }: RedeploymentProps): Cause {
@@ -89,8 +77,6 @@ function causeOf(scope: Construct, { approvedIn, pointer }: RedeploymentProps): 
           $or: STATUS_CHANGED,
         },
       },
-      variable: REDEPLOY_VARIABLES.package,
-      value: EventField.fromPath('$.detail.ModelPackageArn'),
     };
   }
   if (pointer !== undefined && approvedIn === undefined) {
@@ -102,8 +88,6 @@ function causeOf(scope: Construct, { approvedIn, pointer }: RedeploymentProps): 
         detailType: ['Object Created'],
         detail: { bucket: { name: [bucketName] }, object: { key: [key] } },
       },
-      variable: REDEPLOY_VARIABLES.pointer,
-      value: `s3://${bucketName}/${key}`,
     };
   }
   const problem = approvedIn === undefined ? 'there is no cause' : 'there are two causes';
@@ -111,29 +95,14 @@ function causeOf(scope: Construct, { approvedIn, pointer }: RedeploymentProps): 
 }
 
 /**
- * What is started, and with what.
+ * What is started. The event that comes along is ignored.
  * @see https://docs.aws.amazon.com/codebuild/latest/APIReference/API_StartBuild.html
  * @see https://docs.aws.amazon.com/codepipeline/latest/APIReference/API_StartPipelineExecution.html
  */
-function targetOf(
-  scope: Construct,
-  { project, pipeline }: RedeploymentProps,
-  name: string,
-  value: string,
-) {
-  if (project && !pipeline) {
-    return {
-      arn: project.projectArn,
-      action: 'codebuild:StartBuild',
-      input: { environmentVariablesOverride: [{ name, value, type: 'PLAINTEXT' }] },
-    };
-  }
+function targetOf(scope: Construct, { project, pipeline }: RedeploymentProps) {
+  if (project && !pipeline) return { arn: project.projectArn, action: 'codebuild:StartBuild' };
   if (pipeline && !project) {
-    return {
-      arn: pipeline.pipelineArn,
-      action: 'codepipeline:StartPipelineExecution',
-      input: { variables: [{ name, value }] },
-    };
+    return { arn: pipeline.pipelineArn, action: 'codepipeline:StartPipelineExecution' };
   }
   const problem = project ? 'there are two targets' : 'there is no target';
   return invalidProp(scope, 'project', problem, `Give either 'project' or 'pipeline'`);

@@ -67,7 +67,7 @@ export const redeploy = z
       .string()
       .min(1)
       .optional()
-      .describe('A pipeline of CodePipeline (V2), which is started.'),
+      .describe('A pipeline of CodePipeline, which is started.'),
   })
   .refine(({ approvedIn, pointer }) => (approvedIn === undefined) !== (pointer === undefined), {
     path: ['approvedIn'],

@@ -132,6 +132,9 @@ describe('a version as a model', () => {
 
   test.each([
     [{ modelPackage: { ...modelPackage, arn: 'digits/3' } }, /modelPackage\.arn: write arn/],
+    // Nobody asked which version is approved, and none is.
+    [{ modelPackage: { ...modelPackage, arn: '' } }, /modelPackage\.arn: write arn/],
+    [{ modelPackage: { ...modelPackage, arn: 'None' } }, /modelPackage\.arn: write arn/],
     [{ modelPackage: { ...modelPackage, archives: 's3://models/x' } }, /archives: write s3/],
     [
       { modelPackage: { ...modelPackage, keyArn: 'alias/models' } },
@@ -288,7 +291,7 @@ function targetOf(template: Template) {
 describe('a deployment starts', () => {
   const models = { m: { modelPackage, endpoint: {} } };
 
-  test('a build when a version is approved, with its ARN as a variable', () => {
+  test('a build when a version is approved, and tells it nothing', () => {
     const made = templates({ models, redeploy: [{ approvedIn: 'digits', project: 'deploy' }] });
     const template = made['tensorflow-registry'] as Template;
     const { pattern, target } = targetOf(template);
@@ -305,14 +308,8 @@ describe('a deployment starts', () => {
         ],
       },
     });
-    const { InputPathsMap, InputTemplate } = target.InputTransformer;
-    const [name, path] = Object.entries(InputPathsMap)[0] as [string, string];
-    expect(path).toBe('$.detail.ModelPackageArn');
-    // As EventBridge fills it in.
-    const input = JSON.parse(InputTemplate.replace(`<${name}>`, JSON.stringify(ARN)));
-    expect(input).toEqual({
-      environmentVariablesOverride: [{ name: 'MODEL_PACKAGE_ARN', value: ARN, type: 'PLAINTEXT' }],
-    });
+    // Whoever deploys reads what is newest: a version in the event would be one that others do not deploy.
+    expect(target).toEqual({ Arn: expect.anything(), Id: 'Target0', RoleArn: expect.anything() });
     template.hasResourceProperties('AWS::IAM::Policy', {
       PolicyDocument: { Statement: [Match.objectLike({ Action: 'codebuild:StartBuild' })] },
     });
@@ -330,9 +327,7 @@ describe('a deployment starts', () => {
       source: ['aws.s3'],
       detail: { bucket: { name: ['models'] }, object: { key: ['live.txt'] } },
     });
-    expect(JSON.parse(target.Input)).toEqual({
-      variables: [{ name: 'MODEL_POINTER', value: 's3://models/live.txt' }],
-    });
+    expect(Object.keys(target)).toEqual(['Arn', 'Id', 'RoleArn']);
     template.hasResourceProperties('AWS::IAM::Policy', {
       PolicyDocument: {
         Statement: [Match.objectLike({ Action: 'codepipeline:StartPipelineExecution' })],

@@ -1,13 +1,11 @@
 import { defineConfig } from '@sagemaker-tfs/cdk';
 
-const { MODEL_PACKAGE_ARN = 'arn:aws:sagemaker:us-east-1:123456789012:model-package/digits/1' } =
-  process.env;
-
 export default defineConfig({
   models: {
     digits: {
       modelPackage: {
-        arn: MODEL_PACKAGE_ARN,
+        // Set by whoever deploys; without it nothing is deployed.
+        arn: process.env.DIGITS_VERSION ?? '',
         archives: 's3://bucket/models/',
         image: '123456789012.dkr.ecr.us-east-1.amazonaws.com/serving:1',
       },
