@@ -1,6 +1,11 @@
 /** Starts a deployment when a version is approved, or when a pointer in S3 changes. */
+import { Alarm, TreatMissingData } from 'aws-cdk-lib/aws-cloudwatch';
+import { SnsAction } from 'aws-cdk-lib/aws-cloudwatch-actions';
 import { type EventPattern, Rule } from 'aws-cdk-lib/aws-events';
-import { PolicyStatement } from 'aws-cdk-lib/aws-iam';
+import { PolicyStatement, ServicePrincipal } from 'aws-cdk-lib/aws-iam';
+import type { ITopic } from 'aws-cdk-lib/aws-sns';
+import { Queue, QueueEncryption } from 'aws-cdk-lib/aws-sqs';
+import { Duration } from 'aws-cdk-lib/core';
 import { Construct } from 'constructs';
 import { eventsRole } from './event-role.ts';
 import { invalidProp } from './validation.ts';
@@ -27,6 +32,11 @@ export interface RedeploymentProps {
    * @default - `project` is started
    */
   readonly pipeline?: { readonly pipelineArn: string };
+  /**
+   * Receives messages about the alarm.
+   * @default - nobody
+   */
+  readonly alarmTopic?: ITopic;
 }
 
 /**
@@ -37,15 +47,52 @@ export interface RedeploymentProps {
  */
 export class Redeployment extends Construct {
   readonly rule: Rule;
+  /** Events that started nothing: the target is gone, or refused them. They are kept for 14 days. */
+  readonly undelivered: Queue;
+  /** Some event started nothing. It stays until the queue is empty. */
+  readonly alarm: Alarm;
 
   constructor(scope: Construct, id: string, props: RedeploymentProps) {
     super(scope, id);
-    this.rule = new Rule(this, 'Rule', causeOf(this, props));
+    const { description, eventPattern } = causeOf(this, props);
+    this.rule = new Rule(this, 'Rule', { description, eventPattern });
     const { arn, action } = targetOf(this, props);
     const role = eventsRole(this);
     role.addToPolicy(new PolicyStatement({ actions: [action], resources: [arn] }));
-    this.rule.addTarget({ bind: () => ({ arn, role }) });
+    this.undelivered = queueOf(this, this.rule);
+    const deadLetterConfig = { arn: this.undelivered.queueArn };
+    this.rule.addTarget({ bind: () => ({ arn, role, deadLetterConfig }) });
+    this.alarm = new Alarm(this, 'Alarm', {
+      alarmDescription: `Did not start: ${description}. Start it by hand, and empty the queue`,
+      metric: this.undelivered.metricApproximateNumberOfMessagesVisible({ statistic: 'Maximum' }),
+      threshold: 1,
+      evaluationPeriods: 1,
+      treatMissingData: TreatMissingData.NOT_BREACHING,
+    });
+    if (props.alarmTopic) this.alarm.addAlarmAction(new SnsAction(props.alarmTopic));
   }
+}
+
+/**
+ * Where EventBridge puts what it cannot deliver. Under SQS's own key: a customer's would have to let EventBridge in by
+ * its policy, and an event has no more than names.
+ * @see https://docs.aws.amazon.com/eventbridge/latest/userguide/eb-rule-dlq.html
+ */
+function queueOf(scope: Construct, rule: Rule): Queue {
+  const queue = new Queue(scope, 'Undelivered', {
+    encryption: QueueEncryption.SQS_MANAGED,
+    enforceSSL: true,
+    retentionPeriod: Duration.days(14),
+  });
+  queue.addToResourcePolicy(
+    new PolicyStatement({
+      principals: [new ServicePrincipal('events.amazonaws.com')],
+      actions: ['sqs:SendMessage'],
+      resources: [queue.queueArn],
+      conditions: { ArnEquals: { 'aws:SourceArn': rule.ruleArn } },
+    }),
+  );
+  return queue;
 }
 
 /**

@@ -68,6 +68,10 @@ export const redeploy = z
       .min(1)
       .optional()
       .describe('A pipeline of CodePipeline, which is started.'),
+    alarmEmail: z
+      .email()
+      .optional()
+      .describe('Email if an event could not start it. Default: none; the alarm is there.'),
   })
   .refine(({ approvedIn, pointer }) => (approvedIn === undefined) !== (pointer === undefined), {
     path: ['approvedIn'],

@@ -6,6 +6,7 @@ import type { RedeployConfig, RegistryConfig } from '../config.ts';
 import { setEncryptionKeyArn } from '../encryption.ts';
 import { ModelRegistry } from '../model-registry.ts';
 import { Redeployment } from '../redeployment.ts';
+import { emailTopic } from './email-topic.ts';
 
 /** Props of {@link RegistryStack}. */
 export interface RegistryStackProps extends StackProps {
@@ -37,7 +38,7 @@ export class RegistryStack extends Stack {
   }
 
   private addRedeployment(id: string, config: RedeployConfig): void {
-    const { approvedIn, pointer, project, pipeline } = config;
+    const { approvedIn, pointer, project, pipeline, alarmEmail } = config;
     const place = pointer === undefined ? undefined : parseS3Uri(pointer);
     new Redeployment(this, id, {
       ...(approvedIn !== undefined && { approvedIn }),
@@ -46,6 +47,7 @@ export class RegistryStack extends Stack {
       ...(pipeline !== undefined && {
         pipeline: { pipelineArn: this.arnOf('codepipeline', pipeline) },
       }),
+      ...(alarmEmail !== undefined && { alarmTopic: emailTopic(this, `${id}Alarms`, alarmEmail) }),
     });
   }
 

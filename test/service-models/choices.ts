@@ -355,7 +355,7 @@ export const choices = (baseline: string): Readonly<Record<string, readonly Choi
       rest: {
         registry: { groups: ['digits'], readers: ['222222222222'], approvers: ['333333333333'] },
         redeploy: [
-          { approvedIn: 'digits', project: 'deploy' },
+          { approvedIn: 'digits', project: 'deploy', alarmEmail: 'a@example.com' },
           { pointer: 's3://models/now.txt', pipeline: 'deploy' },
         ],
       },

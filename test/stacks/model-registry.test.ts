@@ -309,7 +309,7 @@ describe('a deployment starts', () => {
       },
     });
     // Whoever deploys reads what is newest: a version in the event would be one that others do not deploy.
-    expect(target).toEqual({ Arn: expect.anything(), Id: 'Target0', RoleArn: expect.anything() });
+    expect(Object.keys(target)).toEqual(['Arn', 'DeadLetterConfig', 'Id', 'RoleArn']);
     template.hasResourceProperties('AWS::IAM::Policy', {
       PolicyDocument: { Statement: [Match.objectLike({ Action: 'codebuild:StartBuild' })] },
     });
@@ -327,11 +327,43 @@ describe('a deployment starts', () => {
       source: ['aws.s3'],
       detail: { bucket: { name: ['models'] }, object: { key: ['live.txt'] } },
     });
-    expect(Object.keys(target)).toEqual(['Arn', 'Id', 'RoleArn']);
+    expect(Object.keys(target)).not.toContain('Input');
     template.hasResourceProperties('AWS::IAM::Policy', {
       PolicyDocument: {
         Statement: [Match.objectLike({ Action: 'codepipeline:StartPipelineExecution' })],
       },
+    });
+  });
+
+  test('or its event is kept in a queue that the rule alone may send to, and an alarm mails', () => {
+    const cause = { approvedIn: 'digits', project: 'deploy' };
+    const redeploy = [{ ...cause, alarmEmail: 'a@example.com' }];
+    const template = templates({ models, redeploy })['tensorflow-registry'] as Template;
+    const [queue] = Object.keys(template.findResources('AWS::SQS::Queue'));
+    const [rule] = Object.keys(template.findResources('AWS::Events::Rule'));
+    const arn = (id: string | undefined) => ({ 'Fn::GetAtt': [id, 'Arn'] });
+    const { target } = targetOf(template);
+    expect(target.DeadLetterConfig).toEqual({ Arn: arn(queue) });
+    template.hasResourceProperties('AWS::SQS::QueuePolicy', {
+      Queues: [{ Ref: queue }],
+      PolicyDocument: {
+        Statement: Match.arrayWith([
+          {
+            Action: 'sqs:SendMessage',
+            Condition: { ArnEquals: { 'aws:SourceArn': arn(rule) } },
+            Effect: 'Allow',
+            Principal: { Service: 'events.amazonaws.com' },
+            Resource: arn(queue),
+          },
+        ]),
+      },
+    });
+    template.hasResourceProperties('AWS::CloudWatch::Alarm', {
+      Namespace: 'AWS/SQS',
+      MetricName: 'ApproximateNumberOfMessagesVisible',
+      Dimensions: [{ Name: 'QueueName', Value: { 'Fn::GetAtt': [queue, 'QueueName'] } }],
+      Threshold: 1,
+      AlarmActions: [Match.anyValue()],
     });
   });
 
