@@ -6,6 +6,7 @@ import { Alarm, ComparisonOperator, Metric, TreatMissingData } from 'aws-cdk-lib
 import { SnsAction } from 'aws-cdk-lib/aws-cloudwatch-actions';
 import { Rule, Schedule } from 'aws-cdk-lib/aws-events';
 import { LambdaFunction } from 'aws-cdk-lib/aws-events-targets';
+import { Grant } from 'aws-cdk-lib/aws-iam';
 import type { IKey } from 'aws-cdk-lib/aws-kms';
 import type { IFunction } from 'aws-cdk-lib/aws-lambda';
 import { Asset } from 'aws-cdk-lib/aws-s3-assets';
@@ -165,7 +166,9 @@ export class DriftMonitor extends Construct {
         REPORT_PREFIX: reports,
       },
     });
-    file.bucket.grantRead(role, file.s3ObjectKey);
+    // `grantRead` would add leave to list the bucket of every asset.
+    const baselines = [file.bucket.arnForObjects(file.s3ObjectKey)];
+    Grant.addToPrincipal({ grantee: role, actions: ['s3:GetObject'], resourceArns: baselines });
     grantReadBelow(role, bucket, captures);
     grantWriteBelow(role, bucket, reports, ['s3:PutObject']);
     new Rule(this, 'Rule', {

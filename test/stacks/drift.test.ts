@@ -100,6 +100,13 @@ test('a look at captures every day, with an alarm that mails', () => {
   const policies = JSON.stringify(template.findResources('AWS::IAM::Policy'));
   expect(policies).toMatch(/\/data-capture\/[^"]+\/\*/);
   expect(policies).toMatch(/\/drift\/[^"]+\/\*/);
+  // Of the assets' bucket it reads its baseline alone.
+  const [role] = Object.values(template.findResources('AWS::IAM::Policy')).filter(({ Properties }) =>
+    JSON.stringify(Properties.Roles).includes('Drift'),
+  );
+  const statements = role?.Properties.PolicyDocument.Statement as { Action: unknown }[];
+  const ofAssets = statements.filter((one) => JSON.stringify(one).includes('cdk-hnb659fds-assets'));
+  expect(ofAssets.map(({ Action }) => Action)).toEqual(['s3:GetObject']);
 });
 
 test('logs of constructs beside an endpoint are under its key, or under their own', () => {
