@@ -173,11 +173,17 @@ export class DriftMonitor extends Construct {
     grantWriteBelow(role, bucket, reports, ['s3:PutObject']);
     new Rule(this, 'Rule', {
       description: DESCRIPTION,
+      enabled: isEnabled(endpoint),
       schedule: Schedule.expression(schedule),
       targets: [new LambdaFunction(handler)],
     });
     return handler;
   }
+}
+
+/** Whether the endpoint is there: one that is switched off has no captures to look for. */
+function isEnabled(endpoint: IRealtimeEndpoint): boolean {
+  return !('enabled' in endpoint) || endpoint.enabled === true;
 }
 
 function checkBaseline(scope: Construct, file: string): void {

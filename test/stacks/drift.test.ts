@@ -109,6 +109,17 @@ test('a look at captures every day, with an alarm that mails', () => {
   expect(ofAssets.map(({ Action }) => Action)).toEqual(['s3:GetObject']);
 });
 
+test.each([
+  [true, 'ENABLED'],
+  [false, 'DISABLED'],
+])('an endpoint with enabled: %s has its rule %s', (enabled, State) => {
+  const app = testApp();
+  const drifting = { enabled, dataCapturePercent: 10, drift: { baseline } };
+  addServingStacks(app, parseConfig(config(drifting), 'test'));
+  const template = Template.fromStack(app.node.findChild('tensorflow-m') as Stack);
+  template.hasResourceProperties('AWS::Events::Rule', { State });
+});
+
 test('logs of constructs beside an endpoint are under its key, or under their own', () => {
   const stack = testStack();
   const encryptionKey = new Key(stack, 'Key');
