@@ -88,6 +88,11 @@ export class DriftMonitor extends Construct {
   readonly capturesAlarm: Alarm;
   /** The last look failed, or ran out of time. */
   readonly failureAlarm: Alarm;
+  /**
+   * Looks have stopped: the rule is off, or the function is throttled. Its state is then INSUFFICIENT_DATA, which it mails.
+   * Undefined while the endpoint is switched off, beyond `rate(6 days)`, and for a `cron` that is not for every day.
+   */
+  readonly silenceAlarm: Alarm | undefined;
 
   constructor(scope: Construct, id: string, props: DriftMonitorProps) {
     super(scope, id);
@@ -138,11 +143,27 @@ export class DriftMonitor extends Construct {
       comparisonOperator: ComparisonOperator.GREATER_THAN_OR_EQUAL_TO_THRESHOLD,
       ...evaluation,
     });
+    this.silenceAlarm = isEnabled(props.endpoint) ? this.addSilence(looks, schedule) : undefined;
     if (!props.alarmTopic) return;
     const action = new SnsAction(props.alarmTopic);
     for (const alarm of [this.alarm, this.capturesAlarm, this.failureAlarm]) {
       alarm.addAlarmAction(action);
     }
+    this.silenceAlarm?.addInsufficientDataAction(action);
+  }
+
+  private addSilence(looks: IFunction, schedule: string): Alarm | undefined {
+    const wait = hoursBetween(schedule);
+    if (wait === undefined) return undefined;
+    return new Alarm(this, 'Silent', {
+      alarmDescription: `Captures are no longer compared with the baseline: ${looks.functionName} is not called`,
+      metric: looks.metricInvocations({ period: Duration.hours(1), statistic: 'Sum' }),
+      threshold: 1,
+      comparisonOperator: ComparisonOperator.LESS_THAN_THRESHOLD,
+      evaluationPeriods: wait + 1,
+      // An alarm that counts what is missing as breaching would go off before the first look.
+      treatMissingData: TreatMissingData.MISSING,
+    });
   }
 
   private addFunction(
@@ -179,6 +200,18 @@ export class DriftMonitor extends Construct {
     });
     return handler;
   }
+}
+
+/** An alarm looks back 7 days at most: https://docs.aws.amazon.com/AmazonCloudWatch/latest/APIReference/API_PutMetricAlarm.html */
+const MAX_WAIT_HOURS = 7 * 24 - 1;
+const HOURS_OF = { minute: 1 / 60, hour: 1, day: 24 } as const;
+
+/** Whole hours within which the next look comes; undefined if an alarm cannot wait that long, or it is hard to say. */
+function hoursBetween(schedule: string): number | undefined {
+  const [, count, unit] = /^rate\((\d+) (minute|hour|day)s?\)$/.exec(schedule) ?? [];
+  const isDaily = /^cron\(\S+ \S+ (\* \* \?|\? \* \*) \*\)$/.test(schedule);
+  const hours = unit ? Math.ceil(Number(count) * HOURS_OF[unit as keyof typeof HOURS_OF]) : 24;
+  return (unit || isDaily) && hours <= MAX_WAIT_HOURS ? hours : undefined;
 }
 
 /** Whether the endpoint is there: one that is switched off has no captures to look for. */

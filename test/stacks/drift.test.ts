@@ -101,8 +101,8 @@ test('a look at captures every day, with an alarm that mails', () => {
   expect(policies).toMatch(/\/data-capture\/[^"]+\/\*/);
   expect(policies).toMatch(/\/drift\/[^"]+\/\*/);
   // Of the assets' bucket it reads its baseline alone.
-  const [role] = Object.values(template.findResources('AWS::IAM::Policy')).filter(({ Properties }) =>
-    JSON.stringify(Properties.Roles).includes('Drift'),
+  const [role] = Object.values(template.findResources('AWS::IAM::Policy')).filter(
+    ({ Properties }) => JSON.stringify(Properties.Roles).includes('Drift'),
   );
   const statements = role?.Properties.PolicyDocument.Statement as { Action: unknown }[];
   const ofAssets = statements.filter((one) => JSON.stringify(one).includes('cdk-hnb659fds-assets'));
@@ -118,6 +118,34 @@ test.each([
   addServingStacks(app, parseConfig(config(drifting), 'test'));
   const template = Template.fromStack(app.node.findChild('tensorflow-m') as Stack);
   template.hasResourceProperties('AWS::Events::Rule', { State });
+});
+
+test.each([
+  [{}, 25],
+  [{ drift: { baseline, schedule: 'rate(5 minutes)' } }, 2],
+  [{ drift: { baseline, schedule: 'rate(6 days)' } }, 145],
+  [{ drift: { baseline, schedule: 'cron(0 6 * * ? *)' } }, 25],
+  [{ drift: { baseline, schedule: 'cron(0 6 ? * MON *)' } }, undefined],
+  [{ drift: { baseline, schedule: 'rate(7 days)' } }, undefined],
+  [{ enabled: false }, undefined],
+])('%j: looks that have stopped are seen after %s hours', (own, hours) => {
+  const app = testApp();
+  const alarmEmail = 'a@example.com';
+  const drifting = { alarmEmail, dataCapturePercent: 10, drift: { baseline }, ...own };
+  addServingStacks(app, parseConfig(config(drifting), 'test'));
+  const template = Template.fromStack(app.node.findChild('tensorflow-m') as Stack);
+  const alarms = Object.values(template.findResources('AWS::CloudWatch::Alarm'));
+  const silent = alarms.filter(
+    ({ Properties: { Namespace, MetricName } }) =>
+      Namespace === 'AWS/Lambda' && MetricName === 'Invocations',
+  );
+  // CloudWatch looks back at most 7 days, in periods of an hour or more.
+  for (const { Properties } of silent) {
+    expect(Properties.Period * Properties.EvaluationPeriods).toBeLessThanOrEqual(604_800);
+    expect(Properties.InsufficientDataActions).toHaveLength(1);
+  }
+  const found = silent.map(({ Properties }) => Properties.EvaluationPeriods);
+  expect(found).toEqual(hours === undefined ? [] : [hours]);
 });
 
 test('logs of constructs beside an endpoint are under its key, or under their own', () => {
