@@ -12,6 +12,9 @@ let stopped: string[];
 let asked: Record<string, unknown>[];
 let running: string[];
 let execution: { input?: string; error?: string };
+/** When the execution ended, in seconds, and jobs of another one with the same run were made. */
+const STOPPED = 1_790_000_000;
+let later: string[];
 
 const EXECUTION = 'arn:aws:states:us-east-1:123456789012:execution:tiles:';
 
@@ -20,6 +23,7 @@ const markOf = (runId: string) => createHash('sha256').update(runId).digest('hex
 beforeEach(async () => {
   stopped = [];
   asked = [];
+  later = [];
   server = createServer(async (request, response) => {
     const sent = await buffer(request);
     const body = JSON.parse(String(sent)) as Record<string, string>;
@@ -34,7 +38,7 @@ beforeEach(async () => {
       const { executionArn = '' } = body;
       const name = executionArn.slice(EXECUTION.length);
       if (!name) response.statusCode = 400;
-      response.end(JSON.stringify({ executionArn, name, ...execution }));
+      response.end(JSON.stringify({ executionArn, name, stopDate: STOPPED, ...execution }));
       return;
     }
     if (target.endsWith('.StopTransformJob')) {
@@ -45,7 +49,9 @@ beforeEach(async () => {
     asked.push(body);
     // One to a page.
     const at = Number(body.NextToken ?? 0);
-    const matches = running.filter((name) => name.includes(body.NameContains ?? ''));
+    const before = Number(body.CreationTimeBefore ?? Number.POSITIVE_INFINITY);
+    const there = before > STOPPED + 5 ? [...running, ...later] : running;
+    const matches = there.filter((name) => name.includes(body.NameContains ?? ''));
     const next = at + 1 < matches.length ? { NextToken: String(at + 1) } : {};
     const TransformJobSummaries = matches.slice(at, at + 1).map((TransformJobName) => ({
       TransformJobName,
@@ -94,6 +100,15 @@ test.each(['AlreadyRunning', 'BeginFailed', 'InvalidInput', 'OverBudget'])(
     expect(stopped).toEqual([]);
   },
 );
+
+test('jobs of another execution with the same run, made after this one ended, continue', async () => {
+  execution = { input: '{"runId":"nightly"}' };
+  const [own, next] = [`tiles-${markOf('nightly')}-1`, `tiles-${markOf('nightly')}-2`];
+  running = [own];
+  later = [next];
+  await handler(ended('first'));
+  expect(stopped).toEqual([own]);
+});
 
 test('an execution that cannot be asked is an error, so that Lambda tries again', async () => {
   running = [`tiles-${markOf('x')}-1`];

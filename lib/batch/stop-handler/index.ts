@@ -18,6 +18,7 @@ interface Execution {
   readonly name?: string | undefined;
   readonly input?: string | undefined;
   readonly error?: string | undefined;
+  readonly stopDate?: Date | undefined;
 }
 
 /** Lambda's entry. */
@@ -26,7 +27,8 @@ export async function handler({ detail }: ExecutionEnded): Promise<void> {
   if (execution.error && jobsContinue(execution.error)) return;
   const client = new SageMakerClient({});
   try {
-    for (const name of await runningJobs(client, jobNameStart(runIdOf(execution), prefix()))) {
+    const start = jobNameStart(runIdOf(execution), prefix());
+    for (const name of await runningJobs(client, start, createdBefore(execution))) {
       console.log(`stopping ${name}`);
       await client.send(new StopTransformJobCommand({ TransformJobName: name }));
     }
@@ -66,9 +68,25 @@ function runIdOf({ name = '', input }: Execution): string {
   return typeof runId === 'string' && runId ? runId : runIdOfExecution(name);
 }
 
-async function runningJobs(client: SageMakerClient, start: string): Promise<string[]> {
+/**
+ * When its jobs were all there. The event may come late, and jobs that were made since are those of another execution
+ * with the same run. A second more, for a call that was under way at the end: another one begins with other states.
+ */
+function createdBefore({ stopDate }: Execution): Date | undefined {
+  return stopDate && new Date(stopDate.getTime() + 1000);
+}
+
+async function runningJobs(
+  client: SageMakerClient,
+  start: string,
+  before: Date | undefined,
+): Promise<string[]> {
   const names: string[] = [];
-  const running = { NameContains: start, StatusEquals: 'InProgress' } as const;
+  const running = {
+    NameContains: start,
+    StatusEquals: 'InProgress',
+    ...(before && { CreationTimeBefore: before }),
+  } as const;
   const pages = paginateListTransformJobs({ client, pageSize: 100 }, running);
   for await (const { TransformJobSummaries = [] } of pages) {
     for (const { TransformJobName } of TransformJobSummaries) {
