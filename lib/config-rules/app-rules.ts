@@ -44,6 +44,22 @@ function domainsOf(models: ServingConfig['models']) {
   });
 }
 
+/** Every version of the Model Registry with its path: of models, and of their variants, shadows and components. */
+function versionsOf(models: ServingConfig['models']) {
+  return Object.entries(models).flatMap(([name, { modelPackage, endpoint }]) => {
+    const { variants = [], shadow, components = [] } = endpoint ?? {};
+    const all = [
+      ['', modelPackage] as const,
+      ...variants.map((one, i) => [`endpoint.variants[${i}].`, one.modelPackage] as const),
+      ...components.map((one, i) => [`endpoint.components[${i}].`, one.modelPackage] as const),
+      ['endpoint.shadow.', shadow?.modelPackage] as const,
+    ];
+    return all.flatMap(([below, version]) =>
+      version ? [{ path: `models.${name}.${below}modelPackage`, version }] : [],
+    );
+  });
+}
+
 /** Why objects that a version's model reads cannot be under this key: S3 takes keys of a bucket's own region. */
 function keyProblem(keyArn: string | undefined, versionArn: string): Problem {
   const [key, version] = [keyArn ?? versionArn, versionArn].map((arn) => arn.split(':')[3]);
@@ -81,13 +97,10 @@ export const APP_RULES: readonly Rule[] = [
     says: "A version of the Model Registry, its image and the key of its archive are in the model's region.",
     source: `${API}/API_ContainerDefinition.html`,
     check: ({ models, environments = [] }) =>
-      Object.entries(models).flatMap(([name, { modelPackage }]) => {
-        const path = `models.${name}.modelPackage`;
+      versionsOf(models).flatMap(({ path, version: { arn, image, keyArn } }) => {
         const regions =
           environments.length > 0 ? environments.map((one) => one.region) : [undefined];
         const first = (problems: readonly Problem[]) => problems.find((one) => one !== undefined);
-        if (!modelPackage) return [];
-        const { arn, image, keyArn } = modelPackage;
         return [
           ...at(`${path}.arn`, first(regions.map((region) => modelPackageProblem(arn, region)))),
           ...at(`${path}.image`, first(regions.map((region) => imageProblem(image, region)))),

@@ -43,6 +43,14 @@ const version = (region: string, imageRegion: string, keyRegion?: string) => ({
     },
   },
 });
+/** A version of another region below an endpoint. */
+const foreign = (below: (own: { name: string; modelPackage: object }) => object) => {
+  const { modelPackage } = version('eu-west-1', 'us-east-1').models.m;
+  return {
+    ...endpoint(below({ name: 'b', modelPackage })),
+    environments: [environment('us-east-1')],
+  };
+};
 const serverless = { memoryGiB: 2 };
 const COMPONENTS = 'models.m.endpoint.components';
 const managedInstances = { maxInstances: 2 };
@@ -74,6 +82,19 @@ const CASES: Readonly<
         'models.m.modelPackage.arn',
       ],
       [version('us-east-1', 'docker'), 'models.m.modelPackage.image'],
+      [
+        foreign((own) => ({ variants: [{ name: 'a' }, own] })),
+        'models.m.endpoint.variants[1].modelPackage.arn',
+      ],
+      [foreign((own) => ({ shadow: own })), 'models.m.endpoint.shadow.modelPackage.arn'],
+      [
+        foreign((own) => ({
+          instanceType: 'ml.c6i.4xlarge',
+          managedInstances,
+          components: [{ name: 'a' }, own],
+        })),
+        'models.m.endpoint.components[1].modelPackage.arn',
+      ],
       [version('us-east-1', 'us-east-1', 'eu-west-1'), 'models.m.modelPackage.keyArn'],
     ],
     kept: [
