@@ -1,5 +1,6 @@
 /** A bucket for what a stack's users put in and take out. */
-import { BlockPublicAccess, Bucket, BucketEncryption, type IBucket } from 'aws-cdk-lib/aws-s3';
+import { PolicyStatement, ServicePrincipal } from 'aws-cdk-lib/aws-iam';
+import { BlockPublicAccess, Bucket, BucketEncryption, type CfnBucket } from 'aws-cdk-lib/aws-s3';
 import { Duration, RemovalPolicy } from 'aws-cdk-lib/core';
 import type { Construct } from 'constructs';
 import { bucketEncryption } from './encryption.ts';
@@ -28,14 +29,36 @@ export function createDataBucket(scope: Construct, id: string, props: DataBucket
     // S3 logs what CloudFormation itself does to the other bucket.
     removalPolicy: RemovalPolicy.RETAIN,
   });
-  return new Bucket(scope, id, {
+  const bucket = new Bucket(scope, id, {
     ...bucketEncryption(scope),
     blockPublicAccess: BlockPublicAccess.BLOCK_ALL,
     enforceSSL: true,
-    serverAccessLogsBucket: logs as IBucket,
     lifecycleRules: [{ abortIncompleteMultipartUploadAfter: Duration.days(7) }],
     removalPolicy: props.filledOnCreate
       ? RemovalPolicy.RETAIN
       : RemovalPolicy.RETAIN_ON_UPDATE_OR_DELETE,
   });
+  writeAccessLogs(bucket, logs);
+  return bucket;
+}
+
+/**
+ * S3 may write by the policy of the bucket of logs. `serverAccessLogsBucket` would do it by an ACL where the app lacks a
+ * flag of the CDK, and organizations may forbid ACLs.
+ * @see https://docs.aws.amazon.com/AmazonS3/latest/userguide/enable-server-access-logging.html
+ */
+function writeAccessLogs(bucket: Bucket, logs: Bucket): void {
+  logs.addToResourcePolicy(
+    new PolicyStatement({
+      principals: [new ServicePrincipal('logging.s3.amazonaws.com')],
+      actions: ['s3:PutObject'],
+      resources: [logs.arnForObjects('*')],
+      conditions: {
+        ArnLike: { 'aws:SourceArn': bucket.bucketArn },
+        StringEquals: { 'aws:SourceAccount': bucket.env.account },
+      },
+    }),
+  );
+  const resource = bucket.node.defaultChild as CfnBucket;
+  resource.loggingConfiguration = { destinationBucketName: logs.bucketName };
 }

@@ -132,6 +132,42 @@ test('batch: bucket, logs, topic, outputs and volumes', () => {
   }
 });
 
+test("access logs are written by a policy, without an ACL, whatever the app's flags are", () => {
+  const app = testApp();
+  app.node.setContext('@aws-cdk/aws-s3:serverAccessLogsUseBucketPolicy', false);
+  const image = { uri: '111111111111.dkr.ecr.us-east-1.amazonaws.com/serving:1' };
+  const models = { m: { archive: 's3://models/m.tar.gz', batch: {} } };
+  addServingStacks(app, parseConfig({ image, models }, 'test'));
+  const made = Template.fromStack(app.node.findChild('tensorflow-m-batch') as Stack);
+  const buckets = made.findResources('AWS::S3::Bucket');
+  const [data, logs] = ['Data', 'DataAccessLogs'].map((id) =>
+    Object.keys(buckets).find((key) => key.slice(0, -8) === id),
+  );
+  for (const { Properties } of Object.values(buckets)) {
+    expect(Properties).not.toHaveProperty('AccessControl');
+    expect(Properties).not.toHaveProperty('OwnershipControls');
+  }
+  expect(buckets[`${data}`]?.Properties.LoggingConfiguration).toEqual({
+    DestinationBucketName: { Ref: logs },
+  });
+  made.hasResourceProperties('AWS::S3::BucketPolicy', {
+    Bucket: { Ref: logs },
+    PolicyDocument: {
+      Statement: Match.arrayWith([
+        Match.objectLike({
+          Effect: 'Allow',
+          Action: 's3:PutObject',
+          Principal: { Service: 'logging.s3.amazonaws.com' },
+          Condition: {
+            ArnLike: { 'aws:SourceArn': { 'Fn::GetAtt': [data, 'Arn'] } },
+            StringEquals: { 'aws:SourceAccount': { Ref: 'AWS::AccountId' } },
+          },
+        }),
+      ]),
+    },
+  });
+});
+
 describe('a state machine, whose name CloudFormation chooses', () => {
   const made = template('tensorflow-m-batch', { batch: {} });
   /** Statements about the key of the policy of that name. */
