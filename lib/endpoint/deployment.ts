@@ -87,11 +87,14 @@ export function renderDeployment(
   alarms: readonly IAlarm[],
 ): CfnEndpoint.DeploymentConfigProperty {
   if (alarms.length > MAX_ALARMS) {
+    const fix = props.modelLatencyP90
+      ? 'Leave out modelLatencyP90, which is an alarm for each variant'
+      : 'Use fewer variants, or combine alarms of your own in one';
     invalidProp(
       where,
       'deployment.rollbackAlarms',
-      `${alarms.length} alarms, with the endpoint's own`,
-      `SageMaker takes ${MAX_ALARMS}; combine some in one alarm`,
+      `${alarms.length} alarms, with the endpoint's own, and SageMaker takes ${MAX_ALARMS}`,
+      fix,
     );
   }
   const traffic = props.traffic ?? { type: 'all-at-once' };

@@ -13,6 +13,7 @@ import {
   PhysicalResourceId,
 } from 'aws-cdk-lib/custom-resources';
 import {
+  type DeploymentProps,
   EndpointMonitoring,
   RealtimeEndpoint,
   type RealtimeEndpointProps,
@@ -34,6 +35,7 @@ function endpointWith(
 }
 
 const assumedBy = new ServicePrincipal('sagemaker.amazonaws.com');
+const OWN_ALARM = Alarm.fromAlarmName(testStack(), 'Own', 'own');
 const CONFIG = 'AWS::SageMaker::EndpointConfig';
 const ENDPOINT = 'AWS::SageMaker::Endpoint';
 
@@ -344,6 +346,16 @@ test.each<[string, (stack: Stack) => IAlarm]>([
       Statement: [{ Action: 'cloudwatch:DescribeAlarms', Effect: 'Allow', Resource: '*' }],
     },
   });
+});
+
+test.each<[number, DeploymentProps, RegExp]>([
+  [8, { modelLatencyP90: Duration.millis(90) }, /16 alarms, .*takes 10\. Leave out modelLatency/],
+  [10, { rollbackAlarms: [OWN_ALARM] }, /11 alarms, .*takes 10\. Use fewer variants, or combine/],
+])('too many alarms of %i variants: the error says what helps', (count, deployment, message) => {
+  const stack = testStack();
+  const model = testModel(stack);
+  const variants = Array.from({ length: count }, (_, i) => ({ model, variantName: `v${i}` }));
+  expect(() => new RealtimeEndpoint(stack, 'Endpoint', { variants, deployment })).toThrow(message);
 });
 
 test('an alarm that sounds for the old fleet is not the alarm of the new one', () => {
