@@ -30,6 +30,14 @@ and drivers, the time of a deployment, transform settings.
   type and for each fallback.
   [AWS](https://docs.aws.amazon.com/general/latest/gr/sagemaker.html)
 
+## Inline policies of a role
+
+All inline policies of a role together have at most 10,240 characters, without whitespace, and the quota cannot be raised.
+\`cdk synth\` adds them up for every role of a stack, with usual lengths for names that only the deployment knows, and
+refuses what is larger. 16 components of an endpoint fit, and 8 models in a VPC that share a role. While an update replaces
+models, the role has the policies for the old data and for the new: leave room, or change a few models at a time.
+[AWS](https://docs.aws.amazon.com/IAM/latest/UserGuide/reference_iam-quotas.html)
+
 ## A scaled variant's type and name
 
 While a variant is registered with Application Auto Scaling, SageMaker refuses to change its instance type. Deploy in two

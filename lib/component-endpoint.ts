@@ -13,7 +13,7 @@ import { renderUpdate, rollbackAlarm } from './components/update.ts';
 import { encryptionKeyOf, setEncryptionKey } from './encryption.ts';
 import { takesVolumeKey } from './endpoint/combinations.ts';
 import { EndpointBase, endpointArnOf, INVOKE } from './endpoint/endpoint-base.ts';
-import { DEFAULT_LOG_RETENTION, keepLogs } from './endpoint/log-group.ts';
+import { DEFAULT_LOG_RETENTION, keepGroups } from './endpoint/log-group.ts';
 import { renderMetricsConfig } from './endpoint/metrics-config.ts';
 import { startTimes } from './endpoint/start-times.ts';
 import { bindVariant, DEFAULT_INSTANCE_TYPE, requireModel } from './endpoint/variant.ts';
@@ -73,13 +73,24 @@ export class ComponentEndpoint extends EndpointBase {
     this.enabled = props.enabled ?? true;
     this.components = props.components.map((component) => this.bind(component));
     const vpc = attachToVpc(this, props);
-    this.executionRole = createExecutionRole(this, this.components, vpc);
+    this.executionRole = createExecutionRole(this, this.endpointName, this.components, vpc);
     this.config = this.createConfig(props, vpc?.config);
     const retention = props.logRetention ?? DEFAULT_LOG_RETENTION;
     const places = this.components.map(({ name, componentName }) => {
       const place = new Construct(this, `Component-${name}`);
-      return { place, logs: keepLogs(place, componentLogGroup(componentName), retention) };
+      const logs = new Construct(place, 'Logs');
+      return {
+        place,
+        logs,
+        group: { scope: logs, logGroupName: componentLogGroup(componentName) },
+      };
     });
+    keepGroups(
+      new Construct(this, 'Logs'),
+      places.map(({ group }) => group),
+      componentLogGroup(`${this.endpointName}-*`),
+      retention,
+    );
     const { update } = props;
     this.rollbackAlarms = update
       ? this.components.map(({ componentName }, i) =>

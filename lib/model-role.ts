@@ -4,6 +4,7 @@ import { type IRole, Policy, PolicyStatement, Role, ServicePrincipal } from 'aws
 import { Aws, Stack } from 'aws-cdk-lib/core';
 import type { Construct } from 'constructs';
 import { shortDigest } from './hashing/short-digest.ts';
+import { checkInlinePolicies } from './inline-policies.ts';
 import type { VpcAttachment } from './vpc-attachment.ts';
 import { justifyWildcard } from './wildcards.ts';
 
@@ -44,6 +45,7 @@ export function createModelRole(scope: Construct): Role {
 
 /** Lets the role's containers publish metrics. */
 export function allowMetrics(role: IRole): void {
+  checkInlinePolicies(Stack.of(role));
   role.addToPrincipalPolicy(
     new PolicyStatement({
       sid: 'PublishMetrics',
@@ -59,9 +61,10 @@ export function allowMetrics(role: IRole): void {
   );
 }
 
-/** Lets the role's containers write to one log group, which SageMaker creates. */
+/** Lets the role's containers write to a log group that SageMaker creates, or to those that a pattern with `*` at its end names. */
 export function allowLogging(role: IRole, logGroup: string): void {
   const arn = `arn:${Aws.PARTITION}:logs:${Aws.REGION}:${Aws.ACCOUNT_ID}:log-group:${logGroup}`;
+  const streams = `${arn}:log-stream:*`;
   role.addToPrincipalPolicy(
     new PolicyStatement({
       actions: [
@@ -70,10 +73,11 @@ export function allowLogging(role: IRole, logGroup: string): void {
         'logs:DescribeLogStreams',
         'logs:PutLogEvents',
       ],
-      resources: [arn, `${arn}:log-stream:*`],
+      resources: logGroup.endsWith('*') ? [arn] : [arn, streams],
     }),
   );
-  justifyWildcard(role, `${arn}:log-stream:*`, 'SageMaker names the streams of this one log group');
+  if (logGroup.endsWith('*')) justifyWildcard(role, arn, 'The log groups of one endpoint');
+  else justifyWildcard(role, streams, 'SageMaker names the streams of this one log group');
 }
 
 /** Lets a role read what transform jobs log: of single inputs nothing else tells why they have no output. */
@@ -85,10 +89,14 @@ export function allowReadingLogs(role: IRole): void {
   justifyWildcard(role, arn, 'The streams of the one log group of transform jobs');
 }
 
+/** Policies of roles for networks, by stack and network. */
+const NETWORKS = new WeakMap<IRole, Map<string, Policy>>();
+
 /**
  * Lets SageMaker attach instances to these subnets with these security groups. Both may be another account's, which
  * shares its VPC; the interfaces are of this account. The policy is another one for other subnets or groups: while an
- * update runs, and after a rollback, the instances of the old network are still started.
+ * update runs, and after a rollback, the instances of the old network are still started. Models of a stack that share a
+ * role and a network share the policy: a role has little room for inline ones.
  * @see https://docs.aws.amazon.com/vpc/latest/userguide/vpc-share-limitations.html
  */
 export function allowVpc(
@@ -98,11 +106,17 @@ export function allowVpc(
 ): Policy {
   const network = JSON.stringify(Stack.of(scope).resolve([subnets, securityGroupIds]));
   const hash = shortDigest(network);
+  const key = `${Stack.of(scope).node.addr} ${hash}`;
+  const known = NETWORKS.get(role) ?? new Map<string, Policy>();
+  NETWORKS.set(role, known);
+  const shared = known.get(key);
+  if (shared) return shared;
   const policy = new Policy(scope, `JoinNetwork${hash}`);
+  known.set(key, policy);
   role.attachInlinePolicy(policy);
   const ec2 = (account: string) => `arn:${Aws.PARTITION}:ec2:${Aws.REGION}:${account}`;
   const interfaces = `${ec2(Aws.ACCOUNT_ID)}:network-interface/*`;
-  const shared = [
+  const ends = [
     ...subnets.map((id) => `${ec2('*')}:subnet/${id}`),
     ...securityGroupIds.map((id) => `${ec2('*')}:security-group/${id}`),
   ];
@@ -114,7 +128,7 @@ export function allowVpc(
     }),
     new PolicyStatement({
       actions: VPC_WRITES,
-      resources: [interfaces, ...shared],
+      resources: [interfaces, ...ends],
     }),
   );
   justifyWildcard(policy, '*', 'The ec2:Describe actions have no resource to restrict them to');
@@ -123,7 +137,7 @@ export function allowVpc(
     interfaces,
     'The interfaces do not exist yet; their subnets and security groups are named',
   );
-  for (const arn of shared) {
+  for (const arn of ends) {
     justifyWildcard(
       policy,
       arn,

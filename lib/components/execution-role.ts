@@ -1,5 +1,11 @@
 /** The role of an endpoint that components share: what the roles of their models may do, in one. */
-import { type IRole, Policy, PolicyStatement, type Role } from 'aws-cdk-lib/aws-iam';
+import {
+  type IRole,
+  Policy,
+  PolicyDocument,
+  PolicyStatement,
+  type Role,
+} from 'aws-cdk-lib/aws-iam';
 import { Annotations } from 'aws-cdk-lib/core';
 import type { Construct } from 'constructs';
 import { shortDigest } from '../hashing/short-digest.ts';
@@ -21,6 +27,7 @@ export function componentLogGroup(componentName: string): string {
  */
 export function createExecutionRole(
   scope: Construct,
+  endpointName: string,
   components: readonly BoundComponent[],
   vpc: VpcAttachment | undefined,
 ): Role {
@@ -33,14 +40,10 @@ export function createExecutionRole(
     models.filter((model) => model instanceof TensorFlowModel),
   );
   const unknown = models.filter((model) => !(model instanceof TensorFlowModel));
+  const logGroups = componentLogGroup(`${endpointName}-*`);
   for (const one of new Set([role, ...components.flatMap(({ props }) => props.model.role ?? [])])) {
     allowComponentMetrics(one);
-  }
-  for (const { componentName, props } of components) {
-    const group = componentLogGroup(componentName);
-    for (const one of [role, ...(props.model.role ? [props.model.role] : [])]) {
-      allowLogging(one, group);
-    }
+    allowLogging(one, logGroups);
   }
   if (unknown.length > 0) {
     Annotations.of(scope).addWarningV2(
@@ -57,7 +60,9 @@ function grantModels(role: Role, models: readonly TensorFlowModel[]): void {
   for (const { image } of models) image.grantPull(role);
   const revisions = models.map(({ data }) => data.revision).join();
   const revision = shortDigest(revisions);
-  const policy = new Policy(role, `ReadModelData${revision}`);
+  // Minimized: one statement for the archives of all.
+  const document = new PolicyDocument({ minimize: true });
+  const policy = new Policy(role, `ReadModelData${revision}`, { document });
   role.attachInlinePolicy(policy);
   for (const { data } of models) data.grantRead(policy);
 }

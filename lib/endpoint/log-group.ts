@@ -19,6 +19,7 @@ import { AwsCustomResource, PhysicalResourceId } from 'aws-cdk-lib/custom-resour
 import { Construct } from 'constructs';
 import { createLogGroup, encryptionKeyOf, encryptLogs, logsService } from '../encryption.ts';
 import { shortDigest } from '../hashing/short-digest.ts';
+import { checkInlinePolicies } from '../inline-policies.ts';
 import { justifyWildcard } from '../wildcards.ts';
 
 /** How long logs are kept where nothing is said. */
@@ -109,19 +110,15 @@ const NOT_OURS = 'ResourceNotFoundException|AccessDeniedException';
  */
 function statementsFor(
   stack: Stack,
-  arn: string,
+  resources: string[],
   calls: readonly LogCall[],
   key: IKey | undefined,
 ): PolicyStatement[] {
   // To release the key always: by the time its resource goes, the policy is that of the stack without it.
   const names = new Set([...calls.map(({ action }) => action), RELEASE_KEY]);
-  const statements = [...names].map(
-    (name) =>
-      new PolicyStatement({
-        actions: [`logs:${name.charAt(0).toUpperCase()}${name.slice(1)}`],
-        resources: [arn, `${arn}:*`],
-      }),
-  );
+  const actions = [...names].map((name) => `logs:${name.charAt(0).toUpperCase()}${name.slice(1)}`);
+  // In one: a role has little room for its policies.
+  const statements = [new PolicyStatement({ actions, resources })];
   if (!key) return statements;
   const keyStatement = new PolicyStatement({
     actions: ['kms:Encrypt', 'kms:Decrypt', 'kms:GenerateDataKey', 'kms:DescribeKey'],
@@ -156,23 +153,41 @@ function allowCalls(
 }
 
 /**
- * Lets a role free this group from its key for as long as the stack has anything of the group: a policy with a name of
- * the group's own. Once the endpoint has another name, the role's other policies name the new group only. CloudFormation
- * deletes this one after the resource that frees the old group, which depends on it.
+ * Lets a role free these groups from their key for as long as the stack has anything of them: a policy with a name of
+ * their own. Once the endpoint has another name, the role's other policies name the new groups only. CloudFormation
+ * deletes this one after the resources that free the old groups, which depend on it.
  */
-function allowRelease(scope: Construct, role: IRole, logGroupName: string, arn: string): Policy {
-  const name = JSON.stringify(Stack.of(scope).resolve(logGroupName));
-  const id = shortDigest(name);
-  const statement = new PolicyStatement({
-    actions: ['logs:DisassociateKmsKey'],
-    resources: [arn, `${arn}:*`],
-  });
+function allowRelease(scope: Construct, role: IRole, name: string, resources: string[]): Policy {
+  const id = shortDigest(JSON.stringify(Stack.of(scope).resolve(name)));
+  const statement = new PolicyStatement({ actions: ['logs:DisassociateKmsKey'], resources });
   const policy = new Policy(scope, `Release${id}`, { roles: [role], statements: [statement] });
-  justifyWildcard(policy, `${arn}:*`, STREAMS);
+  justifyGroups(policy, resources);
   return policy;
 }
 
-const STREAMS = 'The streams of this one log group';
+/** A group and its streams; a pattern with a `*` at its end matches both. */
+function resourcesOf(stack: Stack, name: string): string[] {
+  const arn = stack.formatArn({
+    service: 'logs',
+    resource: 'log-group',
+    resourceName: name,
+    arnFormat: ArnFormat.COLON_RESOURCE_NAME,
+  });
+  return name.endsWith('*') ? [arn] : [arn, `${arn}:*`];
+}
+
+function justifyGroups(scope: Construct, resources: readonly string[]): void {
+  const reason = 'The log groups of one endpoint, and their streams';
+  for (const resource of resources) {
+    if (resource.endsWith('*')) justifyWildcard(scope, resource, reason);
+  }
+}
+
+/** A log group, and the construct that its resources are made in. */
+export interface KeptGroup {
+  readonly scope: Construct;
+  readonly logGroupName: string;
+}
 
 /**
  * Makes the group unless it is there, sets its expiry, and its key where the construct around has one. When the stack
@@ -185,32 +200,42 @@ export function keepLogs(
   retention: RetentionDays,
 ): Construct {
   const scope = new Construct(parent, 'Logs');
+  keepGroups(scope, [{ scope, logGroupName }], logGroupName, retention);
+  return scope;
+}
+
+/**
+ * As `keepLogs`, for all groups of an endpoint with the same few permissions.
+ * @param name of the only group, or a pattern of all
+ */
+export function keepGroups(
+  scope: Construct,
+  groups: readonly KeptGroup[],
+  name: string,
+  retention: RetentionDays,
+): void {
   const stack = Stack.of(scope);
   const key = encryptionKeyOf(scope);
   const caller = callerOf(stack, key);
-  const arn = stack.formatArn({
-    service: 'logs',
-    resource: 'log-group',
-    resourceName: logGroupName,
-    arnFormat: ArnFormat.COLON_RESOURCE_NAME,
-  });
   const calls = Object.entries(callsFor(retention, key));
-  const resources = calls.map(([id, call]) => createCall(scope, id, call, logGroupName, caller));
-  const [first] = resources;
-  if (!first) return scope;
-  const statements = statementsFor(
-    stack,
-    arn,
-    calls.map(([, call]) => call),
-    key,
+  const made = groups.map((group) =>
+    calls.map(([id, call]) => createCall(group.scope, id, call, group.logGroupName, caller)),
   );
+  const first = made[0]?.[0];
+  if (!first) return;
+  const resources = resourcesOf(stack, name);
+  const actions = calls.map(([, call]) => call);
+  const statements = statementsFor(stack, resources, actions, key);
   const { role, permissions } = allowCalls(scope, caller.role, first, statements);
-  justifyWildcard(permissions, `${arn}:*`, STREAMS);
-  resources.forEach((resource, i) => {
-    resource.node.addDependency(resources[i - 1] ?? permissions);
-  });
-  if (key) resources.at(-1)?.node.addDependency(allowRelease(scope, role, logGroupName, arn));
-  return scope;
+  justifyGroups(permissions, resources);
+  const release = key && allowRelease(scope, role, name, resources);
+  checkInlinePolicies(stack);
+  for (const chain of made) {
+    chain.forEach((resource, i) => {
+      resource.node.addDependency(chain[i - 1] ?? permissions);
+    });
+    if (release) chain.at(-1)?.node.addDependency(release);
+  }
 }
 
 function createCall(

@@ -1,10 +1,10 @@
 /** Where a model's files are: packaged by this project, or in S3 already. */
 import { createHash } from 'node:crypto';
 import type { Manifest } from '@sagemaker-tfs/manifest';
-import { Grant, type Policy } from 'aws-cdk-lib/aws-iam';
+import { Grant, type Policy, PolicyStatement } from 'aws-cdk-lib/aws-iam';
 import type { IKey } from 'aws-cdk-lib/aws-kms';
 import type { CfnModel } from 'aws-cdk-lib/aws-sagemaker';
-import { Arn, Aws, Token } from 'aws-cdk-lib/core';
+import { Arn, Aws, Stack, Token } from 'aws-cdk-lib/core';
 import type { Construct, IDependable } from 'constructs';
 import type { AnyBucket } from '../cdk-types.ts';
 import { invalidProp } from '../validation.ts';
@@ -263,12 +263,32 @@ function allowRead(policy: Policy, bucketArn: string, pattern: string): void {
   if (pattern.includes('*')) {
     justifyWildcard(policy, objects, 'The files of one model, those that running jobs name too');
   }
-  Grant.addToPrincipal({
-    grantee,
+  allowList(policy, bucketArn, pattern);
+}
+
+/** Statements that list, by policy and bucket: IAM counts characters, and one statement of many prefixes has few. */
+const LISTS = new WeakMap<
+  Policy,
+  Map<string, { statement: PolicyStatement; patterns: string[] }>
+>();
+
+function allowList(policy: Policy, bucketArn: string, pattern: string): void {
+  const lists = LISTS.get(policy) ?? new Map();
+  LISTS.set(policy, lists);
+  const bucket = JSON.stringify(Stack.of(policy).resolve(bucketArn));
+  const known = lists.get(bucket);
+  if (known && !known.statement.frozen) {
+    known.patterns.push(pattern);
+    known.statement.addCondition('StringLike', { 's3:prefix': known.patterns });
+    return;
+  }
+  const statement = new PolicyStatement({
     actions: ['s3:ListBucket'],
-    resourceArns: [bucketArn],
+    resources: [bucketArn],
     conditions: { StringLike: { 's3:prefix': pattern } },
   });
+  policy.addStatements(statement);
+  lists.set(bucket, { statement, patterns: [pattern] });
 }
 
 /**

@@ -1,6 +1,10 @@
 /** Inference components: several models on the instances of one endpoint. */
 import { Annotations, Match, Template } from 'aws-cdk-lib/assertions';
-import { Duration, Size, type Stack } from 'aws-cdk-lib/core';
+import { type IVpc, SecurityGroup, SubnetType, Vpc } from 'aws-cdk-lib/aws-ec2';
+import { Policy, Role, ServicePrincipal } from 'aws-cdk-lib/aws-iam';
+import { Key } from 'aws-cdk-lib/aws-kms';
+import { App, Duration, Size, Stack } from 'aws-cdk-lib/core';
+import type { IConstruct } from 'constructs';
 import {
   addServingStacks,
   ComponentEndpoint,
@@ -17,6 +21,9 @@ const COMPONENT = 'AWS::SageMaker::InferenceComponent';
 const CONFIG = 'AWS::SageMaker::EndpointConfig';
 const TARGET = 'AWS::ApplicationAutoScaling::ScalableTarget';
 const POLICY = 'AWS::ApplicationAutoScaling::ScalingPolicy';
+const KEY_ARN = 'arn:aws:kms:us-east-1:111111111111:key/01234567-89ab-cdef-0123-456789abcdef';
+const createRole = (stack: Stack) =>
+  new Role(stack, 'ModelRole', { assumedBy: new ServicePrincipal('sagemaker.amazonaws.com') });
 const asleep = { minCopies: 0, maxCopies: 2, target: { concurrentRequests: 4 } };
 
 /** An endpoint of two models on CPUs, or what the props change of it. */
@@ -88,11 +95,84 @@ test('the role of the endpoint reads every model, pulls every image, and writes 
     ({ Properties }) => JSON.stringify(Properties.Roles) === JSON.stringify([{ Ref: role }]),
   );
   const text = JSON.stringify(policies);
-  expect(text).toContain('components-cats');
-  expect(text).toContain('components-dogs');
-  expect(text).toContain('/aws/sagemaker/InferenceComponents');
+  expect(text).toContain(
+    'log-group:/aws/sagemaker/InferenceComponents/Test-Endpoint-0FBD4E12-components-*',
+  );
   expect(text).toContain('ecr:BatchGetImage');
   expect(text).toContain('s3:GetObject');
+});
+
+// https://docs.aws.amazon.com/IAM/latest/UserGuide/reference_iam-quotas.html
+describe('IAM takes 10,240 characters of inline policies from a role', () => {
+  const many = (stack: Stack, count: number, props: Partial<ComponentEndpointProps> = {}) =>
+    endpointOf(stack, {
+      components: Array.from({ length: count }, (_, i) => ({
+        name: `one-${i}`,
+        model: testModel(stack, { image: existingImage({ variant: 'cpu' }) }, `Model${i}`),
+      })),
+      ...props,
+    });
+  const stackWithout = () =>
+    new Stack(new App({ context: { 'aws:cdk:bundling-stacks': [] } }), 'Test');
+  // With the flags of `init`, and without any.
+  const STACKS: readonly [string, () => Stack][] = [
+    ['flags', testStack],
+    ['no flags', stackWithout],
+  ];
+
+  test.each(STACKS)('16 components fit, with a key and without: %s', (_, make) => {
+    const plain = make();
+    many(plain, 16);
+    expect(() => Template.fromStack(plain)).not.toThrow();
+    const stack = make();
+    const { executionRole } = many(stack, 16, {
+      encryptionKey: Key.fromKeyArn(stack, 'Key', KEY_ARN),
+    });
+    // While an update replaces all models, the role has the policies of both revisions.
+    const isData = (child: IConstruct) => child.node.id.startsWith('ReadModelData');
+    const { document } = executionRole.node.children.find(isData) as Policy;
+    const former = new Policy(executionRole, 'Former', { document });
+    executionRole.attachInlinePolicy(former);
+    const template = Template.fromStack(stack);
+    const release = Object.keys(template.findResources('AWS::IAM::Policy')).filter((id) =>
+      id.startsWith('EndpointLogsRelease'),
+    );
+    expect(release).toHaveLength(1);
+    for (const { DependsOn } of Object.values(template.findResources('Custom::SageMakerLogKey'))) {
+      expect(DependsOn).toEqual(expect.arrayContaining(release));
+    }
+  });
+
+  test.each(STACKS)(
+    '8 models in a VPC share a role and its policy for the network: %s',
+    (_, make) => {
+      const stack = make();
+      const role = createRole(stack);
+      const vpc = new Vpc(stack, 'Vpc', { natGateways: 0 }) as IVpc;
+      const securityGroups = [new SecurityGroup(stack, 'Group', { vpc })];
+      const vpcSubnets = { subnetType: SubnetType.PUBLIC };
+      for (let i = 0; i < 8; i++) {
+        testModel(stack, { role, vpc, vpcSubnets, securityGroups }, `Model${i}`);
+      }
+      const template = Template.fromStack(stack);
+      const joins = Object.keys(template.findResources('AWS::IAM::Policy')).filter((id) =>
+        id.includes('JoinNetwork'),
+      );
+      expect(joins).toHaveLength(1);
+      for (const { DependsOn } of Object.values(template.findResources('AWS::SageMaker::Model'))) {
+        expect(DependsOn).toEqual(expect.arrayContaining(joins));
+      }
+    },
+  );
+
+  test('what does not fit is refused at synthesis, with the number', () => {
+    const stack = testStack();
+    const role = createRole(stack);
+    for (let i = 0; i < 30; i++) testModel(stack, { role }, `Model${i}`);
+    expect(() => Template.fromStack(stack)).toThrow(
+      /Test: role ModelRole\w+: its inline policies have about 1\d,\d{3} characters, and IAM takes 10,240\. Give models roles/,
+    );
+  });
 });
 
 test('sleeps without requests, and the first that is refused wakes it', () => {

@@ -268,8 +268,6 @@ const GOES_EARLY: Readonly<Record<string, RegExp>> = {
   'serverless instead of instances': /^(logs|cloudwatch):/,
   // What needs the former key keeps it by `formerEncryptionKeyArns`, which another pair shows.
   'another key': /^kms:/,
-  // Of the component that goes.
-  'a component less': /^logs:/,
   'the key taken away': /^kms:/,
   'batch: the key taken away': /^kms:/,
 };
@@ -337,6 +335,23 @@ test('a stack from before the expiry of logs gets it, also where SageMaker made 
     Object.values(now).find(({ Type }) => Type.endsWith('LogGroup') && Type.startsWith('Custom')),
   );
   expect(made).toContain('ResourceAlreadyExistsException');
+});
+
+test('components of a stack with a policy for each log group keep their rights until the update is complete', () => {
+  const [model] = components([{ name: 'a' }, { name: 'b' }]);
+  const now = resourcesOf([model, { encryptionKeyArn: KEY }]);
+  const released = /^EndpointLogsRelease/;
+  const [id = '', policy] = Object.entries(now).find(([one]) => released.test(one)) ?? [];
+  expect(policy).toBeDefined();
+  const text = JSON.stringify(now).replaceAll(`"${id}"`, '"EndpointComponentaLogsRelease"');
+  const earlier = JSON.parse(text) as Resources;
+  const { steps, cleanup } = tell(earlier, now);
+  expect(steps.map(({ does, id: one }) => `${does} ${one}`)).toEqual([`makes ${id}`]);
+  // A rollback, and the functions that free a group meanwhile, still find the old one.
+  expect(cleanup.map(({ does, id: one }) => `${does} ${one}`)).toEqual([
+    'deletes EndpointComponentaLogsRelease',
+  ]);
+  expect(rightsLostEarly(earlier, now)).toEqual([]);
 });
 
 test('an endpoint that keeps its name cannot become another kind', () => {
