@@ -15,6 +15,7 @@ import { sentence } from '@sagemaker-tfs/manifest/sentence';
 import type { OpenApiDocument } from '@sagemaker-tfs/model-packaging';
 import type { PlaygroundDescription } from '../../../playground/src/index.ts';
 
+import { urlOf } from '../serving/url-of.ts';
 import { type Exchange as Told, watchExchange } from './exchange.ts';
 import type { Page } from './page.ts';
 import type { Sample } from './samples.ts';
@@ -75,17 +76,12 @@ export async function startFront(options: FrontOptions): Promise<Front> {
     log: SILENT,
   });
   return {
-    url: `http://${shownHost(options.host)}:${server.port}`,
+    url: urlOf(options.host, server.port),
     async close() {
       agent.destroy();
       await server.close(0);
     },
   };
-}
-
-function shownHost(host: string): string {
-  if (host === '0.0.0.0' || host === '::') return '127.0.0.1';
-  return host.includes(':') ? `[${host}]` : host;
 }
 
 async function answer(options: FrontOptions, agent: Agent, exchange: Exchange): Promise<Reply> {

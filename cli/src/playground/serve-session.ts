@@ -37,7 +37,7 @@ export interface ServeSession {
   directory(): string;
   /**
    * One at a time. Lays the source out again and puts a new runtime in place of the old one, which answers until then and stays
-   * where that fails.
+   * where that fails. Without a page both need the same port: the old one ends first, and starts again if the new one fails.
    * @throws what packaging or the start of the runtime throw
    */
   reload(): Promise<void>;
@@ -57,32 +57,30 @@ interface Serving {
 /** Starts to serve. @throws what packaging, the start of the runtime and listening throw */
 export async function startSession(options: SessionOptions): Promise<ServeSession> {
   let current = await startServing(options);
-  let closing = false;
   let reloading: Promise<void> = Promise.resolve();
   let retired: Promise<unknown> = Promise.resolve();
   let front: Front | undefined;
-  let onEnded: (status: number) => void = () => undefined;
-  const ended = new Promise<number>((resolve) => {
-    onEnded = resolve;
-  });
-  const follow = (serving: Serving) => {
-    serving.runtime.exited.then((status) => {
-      if (!closing && current === serving) onEnded(status);
-    });
-  };
-  const end = async ({ runtime, root }: Serving) => {
-    await runtime.stop();
-    await root.cleanUp();
-  };
+  const exits = followExits();
   const reload = async () => {
-    const next = await startServing(options);
+    const root = await layOut(options);
     const old = current;
-    current = next;
-    follow(next);
+    if (!options.playground) {
+      // Only one runtime can have the port.
+      exits.follow(undefined);
+      await old.runtime.stop();
+    }
+    try {
+      current = await serveRoot(options, root);
+    } catch (error) {
+      await root.cleanUp();
+      if (!options.playground) current = await startAgain(options, old, exits);
+      throw error;
+    }
+    exits.follow(current.runtime);
     // It finishes what it has in flight while the new one answers.
     retired = Promise.all([retired, end(old)]);
   };
-  follow(current);
+  exits.follow(current.runtime);
   try {
     front = options.playground ? await listen(options, () => current.behind as Behind) : undefined;
   } catch (error) {
@@ -93,20 +91,59 @@ export async function startSession(options: SessionOptions): Promise<ServeSessio
     url: front?.url ?? current.runtime.url,
     runtime: () => current.runtime,
     directory: () => current.root.directory,
-    ended,
+    ended: exits.ended,
     reload() {
       const done = reload();
       reloading = done.catch(() => undefined);
       return done;
     },
     async close() {
-      closing = true;
       // What starts meanwhile is there before it can be ended.
       await reloading;
+      exits.follow(undefined);
       await front?.close();
       await Promise.all([retired, end(current)]);
     },
   };
+}
+
+/** Starts what was served before. */
+async function startAgain(
+  options: SessionOptions,
+  old: Serving,
+  { follow, onEnded }: ReturnType<typeof followExits>,
+): Promise<Serving> {
+  if (options.signal.aborted) return old;
+  try {
+    const again = await serveRoot(options, old.root);
+    follow(again.runtime);
+    return again;
+  } catch {
+    // Whoever reloads gets the error of the new one.
+    onEnded(1);
+    return old;
+  }
+}
+
+async function end({ runtime, root }: Serving): Promise<void> {
+  await runtime.stop();
+  await root.cleanUp();
+}
+
+/** The end of the runtime that is followed at the moment, if it ends by itself. */
+function followExits() {
+  let followed: RunningRuntime | undefined;
+  let onEnded: (status: number) => void = () => undefined;
+  const ended = new Promise<number>((resolve) => {
+    onEnded = resolve;
+  });
+  const follow = (runtime: RunningRuntime | undefined) => {
+    followed = runtime;
+    runtime?.exited.then((status) => {
+      if (followed === runtime) onEnded(status);
+    });
+  };
+  return { ended, follow, onEnded };
 }
 
 async function listen(options: SessionOptions, behind: () => Behind): Promise<Front> {
@@ -117,27 +154,39 @@ async function listen(options: SessionOptions, behind: () => Behind): Promise<Fr
   return startFront({ port, host, page, behind, ...(onExchange && { onExchange }) });
 }
 
+function layOut({ source, handler, signal, onStep }: SessionOptions): Promise<ModelRoot> {
+  return prepareModelRoot(source, handler, { signal, onStep });
+}
+
 async function startServing(options: SessionOptions): Promise<Serving> {
-  const { source, handler, signal, onStep, playground } = options;
-  const root = await prepareModelRoot(source, handler, { signal, onStep });
-  let runtime: RunningRuntime | undefined;
+  const root = await layOut(options);
   try {
-    runtime = await startRuntime({
-      modelDirectory: root.directory,
-      source,
-      environment: {
-        ...options.environment,
-        SAGEMAKER_TFS_BIND_ADDRESS: playground ? '127.0.0.1' : options.host,
-      },
-      log: options.log,
-      signal,
-      ...(!playground && { port: options.port }),
-    });
+    return await serveRoot(options, root);
+  } catch (error) {
+    await root.cleanUp();
+    throw error;
+  }
+}
+
+/** Starts a runtime for what is laid out. */
+async function serveRoot(options: SessionOptions, root: ModelRoot): Promise<Serving> {
+  const { source, signal, playground } = options;
+  const runtime = await startRuntime({
+    modelDirectory: root.directory,
+    source,
+    environment: {
+      ...options.environment,
+      SAGEMAKER_TFS_BIND_ADDRESS: playground ? '127.0.0.1' : options.host,
+    },
+    log: options.log,
+    signal,
+    ...(!playground && { port: options.port }),
+  });
+  try {
     const behind = playground ? await describe(options, root.directory, runtime.url) : undefined;
     return { root, runtime, behind };
   } catch (error) {
-    await runtime?.stop();
-    await root.cleanUp();
+    await runtime.stop();
     throw error;
   }
 }

@@ -20,6 +20,7 @@ import {
   type ModelServerChoice,
   portSettings,
 } from './model-server.ts';
+import { urlOf } from './url-of.ts';
 
 /** What to start. */
 export interface RuntimeOptions {
@@ -109,7 +110,7 @@ export async function startRuntime(options: RuntimeOptions): Promise<RunningRunt
     watchdog.kill('SIGKILL');
     return Number(status ?? 1);
   });
-  const url = `http://127.0.0.1:${port}`;
+  const url = urlOf(address, port);
   try {
     await healthy(url, exited, tail, options);
   } catch (error) {

@@ -121,6 +121,37 @@ test('a model that loads and cannot answer is found out, whole; the next version
   expect(await terminal.ended).toBe(0);
 });
 
+test('--no-playground --host: a handler that cannot be loaded leaves the one before; the next one gets the port', async () => {
+  const handler = join(work, 'inference.ts');
+  const source = 'export const handler = () => ({ version: 1 });';
+  writeFileSync(handler, source);
+  const port = await freePort();
+  const url = `http://127.0.0.2:${port}`;
+  const args = ['--handler', handler, '--no-playground', '--host', '127.0.0.2'];
+  terminal = startTerminal(
+    ['serve', fixtureModel('half_plus_two').basePath, ...args, '--port', String(port)],
+    { SAGEMAKER_TFS_BACKEND: 'in-process' },
+  );
+  await terminal.until('q quit');
+  // What the environment asks for.
+  expect(terminal.text()).toContain('in process');
+  const ask = async () => {
+    const body = JSON.stringify({ instances: [1] });
+    const headers = { 'Content-Type': 'application/json' };
+    const answer = await fetch(`${url}/invocations`, { method: 'POST', body, headers });
+    return answer.json();
+  };
+  writeFileSync(handler, `throw new Error('my bug'); ${source}`);
+  await terminal.until('the version before continues');
+  await terminal.until('my bug');
+  expect(await ask()).toEqual({ version: 1 });
+  writeFileSync(handler, source.replace('1', '2'));
+  await terminal.until('✓ reloaded');
+  expect(await ask()).toEqual({ version: 2 });
+  terminal.type('q');
+  expect(await terminal.ended).toBe(0);
+});
+
 test('in 40 columns nothing of what is served is cut', async () => {
   const port = await freePort();
   const tiles = join(ROOT, 'examples', 'tiles', 'model');

@@ -10,7 +10,7 @@ import { keyValue, port } from './options.ts';
 interface ServeOptions {
   readonly handler?: string;
   readonly port: number;
-  readonly backend: string;
+  readonly backend?: string;
   readonly host?: string;
   readonly playground: boolean;
   readonly watch: boolean;
@@ -32,9 +32,10 @@ export function addServe(program: Command): void {
     .option('--handler <file>', 'TypeScript or JavaScript pre/post-processing handler')
     .option('--port <number>', 'port of the playground, /ping and /invocations', port, 8080)
     .addOption(
-      new Option('--backend <kind>', 'how the runtime reaches the model')
-        .choices(TRANSPORTS)
-        .default('grpc'),
+      new Option(
+        '--backend <kind>',
+        'how the runtime reaches the model (default: SAGEMAKER_TFS_BACKEND, else grpc)',
+      ).choices(TRANSPORTS),
     )
     .option(
       '--env <name=value>',
@@ -58,7 +59,10 @@ async function serve(source: string, options: ServeOptions): Promise<void> {
   const { startSession } = await import('../playground/serve-session.ts');
   const { requireFreePort } = await import('../serving/free-port.ts');
   await requireFreePort(options.port);
-  const environment = { SAGEMAKER_TFS_BACKEND: options.backend, ...options.env };
+  const environment = {
+    ...(options.backend && { SAGEMAKER_TFS_BACKEND: options.backend }),
+    ...options.env,
+  };
   const { SAGEMAKER_TFS_BIND_ADDRESS: address } = { ...process.env, ...options.env };
   const host = options.host ?? address ?? LOOPBACK;
   if (!isLoopbackName(host)) {

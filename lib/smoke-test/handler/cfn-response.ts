@@ -31,6 +31,8 @@ const MAX_BYTES = 4096;
 /** CloudFormation shows about 1000 characters of the reason. */
 const MAX_REASON = 1000;
 const ATTEMPTS = 3;
+/** Of one attempt: all of them fit into the time that is kept for the answer. */
+const ATTEMPT_MS = 8_000;
 
 /** Tells CloudFormation. Tries again on failure: without this answer the stack waits for its time-out. */
 export async function respond(
@@ -44,6 +46,7 @@ export async function respond(
       const response = await fetch(event.ResponseURL, {
         method: 'PUT',
         body,
+        signal: AbortSignal.timeout(ATTEMPT_MS),
         // The presigned URL covers an empty content type.
         headers: { 'content-type': '' },
       });

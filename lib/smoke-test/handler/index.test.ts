@@ -112,6 +112,18 @@ test('every sample goes to the variant over every transport, once and then as of
   });
 });
 
+test('a connection to CloudFormation that hangs ends in time for the next attempt', async () => {
+  const timeout = jest
+    .spyOn(AbortSignal, 'timeout')
+    .mockImplementationOnce(() => AbortSignal.abort(new Error('the time is over')));
+  expect(await run({}, { RequestType: 'Delete' })).toMatchObject({ Status: 'SUCCESS' });
+  expect(timeout).toHaveBeenCalledTimes(2);
+  const [[milliseconds = 0] = []] = timeout.mock.calls;
+  // Three of them with the pauses between fit into the time that is kept for the answer.
+  expect(3 * milliseconds + 3_000).toBeLessThanOrEqual(30_000);
+  timeout.mockRestore();
+});
+
 const components = [
   { name: 'cats', componentName: 'digits-cats', transports: ['rest'] as const },
   { name: 'dogs', componentName: 'digits-dogs', transports: ['rest'] as const },
