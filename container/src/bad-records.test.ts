@@ -145,6 +145,14 @@ async function parted(type: string, signature: typeof text, body: string) {
   const good = found.good && nestedOf(found.good.inputs).x;
   return { bad: [...found.bad].map(([at, problem]) => `${at} ${problem}`), good };
 }
+test('a body that would be read again without end to find them is refused whole', async () => {
+  const long = `"${'x'.repeat(20_000)}"\n`;
+  expect(await parted(csv, text, `${long}${'a,b\n'.repeat(100)}`)).toBeUndefined();
+  expect(await parted(csv, text, `${long}c\n${'a,b\n'.repeat(100)}`)).toMatchObject({
+    good: { length: 2 },
+  });
+});
+
 const words = (...values: string[]) => values.map((value) => Buffer.from(value));
 
 test.each<[string, typeof text, string, unknown, RegExp[]]>([

@@ -102,5 +102,7 @@ function joiningOf(
         new JoiningBackend(backend, { batching: own, threads, maxRows, listeners, writing });
     },
   );
+  // Whoever joins gets the error.
+  loaded.catch(() => undefined);
   return async (backend) => (await loaded)(backend);
 }

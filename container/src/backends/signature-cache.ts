@@ -50,9 +50,13 @@ export class SignatureCache {
   /** Forgets the newest version's signatures once another version has answered. */
   answered(model: ModelSelector, version: string | undefined): void {
     const key = keyOf(model);
-    void this.#entries.get(key)?.then((entry) => {
-      if (version !== undefined && entry.version !== version) this.#entries.delete(key);
-    });
+    this.#entries.get(key)?.then(
+      (entry) => {
+        if (version !== undefined && entry.version !== version) this.#entries.delete(key);
+      },
+      // Whoever asked for it gets the error.
+      () => undefined,
+    );
   }
 
   /** Asks anew for what has been known for a while, at the next request; a version's own signatures never change. */

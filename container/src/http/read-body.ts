@@ -79,7 +79,9 @@ export async function* streamBody(
   checkLength(request, options);
   let received = 0;
   try {
-    for await (const chunk of request as AsyncIterable<Buffer>) {
+    // Whoever leaves early does not destroy the request: Node would take its socket from it, which the answer needs.
+    const chunks: AsyncIterable<Buffer> = request.iterator({ destroyOnReturn: false });
+    for await (const chunk of chunks) {
       received += chunk.length;
       if (received > options.maxBytes)
         throw tooLarge(`more than ${options.maxBytes} bytes`, options);

@@ -1,6 +1,6 @@
 import { EventEmitter, once } from 'node:events';
 import { Agent, request as httpRequest, type IncomingMessage } from 'node:http';
-import { connect } from 'node:net';
+import { connect, Socket } from 'node:net';
 import { setTimeout as delay } from 'node:timers/promises';
 import pino from 'pino';
 import { checkLength, readBody, streamBody } from './read-body.ts';
@@ -182,6 +182,22 @@ describe('bodies', () => {
       (await fetch(url, { method: 'POST', body: Buffer.alloc(bytes) })).status;
     expect(await post(1000)).toBe(200);
     expect(await post(1001)).toBe(413);
+  });
+
+  test('a route that leaves a stream of chunks early has its connection until the answer is written', async () => {
+    const sockets: unknown[] = [];
+    const url = await start({
+      '/': {
+        POST: async ({ request }) => {
+          for await (const _ of streamBody(request, { maxBytes: MAX_BYTES })) break;
+          sockets.push(request.socket);
+          return jsonReply('early');
+        },
+      },
+    });
+    const head = 'POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 1000\r\n\r\nabc';
+    expect(await raw(url, head, /early/)).toMatch(/^HTTP\/1.1 200 [\s\S]*Connection: close/i);
+    expect(sockets).toEqual([expect.any(Socket)]);
   });
 
   test('a connection is kept for the next request', async () => {

@@ -49,6 +49,16 @@ describe('the pool for pictures', () => {
     });
   });
 
+  test('a task that cannot be handed over fails, and the thread lives on', async () => {
+    const task = { bytes: new Uint8Array(8), input, limits: DEFAULT_DECODE_LIMITS };
+    const odd = { ...task, what: () => 1 };
+    for (let at = 0; at < 3; at += 1) {
+      await expect(pool.run(odd, [], never)).rejects.toThrow(/could not be cloned/);
+    }
+    const good = { ...task, bytes: await gradient(10, 10).png().toBuffer() };
+    await expect(decodeInThread(pool, good, never)).resolves.toMatchObject({ width: 48 });
+  });
+
   test('work of a client that has gone is not started', async () => {
     const bytes = await gradient(10, 10).png().toBuffer();
     const gone = new AbortController();

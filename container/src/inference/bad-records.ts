@@ -32,8 +32,14 @@ export function isOfARecord(error: unknown): error is ServingError {
 }
 
 /**
- * Finds the bad records of a body that was refused, each tried beside the first good one, whose form all must have.
- * @returns undefined if the body has no records, or none of them is to blame
+ * Bytes that are read again to find bad records, for each byte of the body: each record is read beside another. More is
+ * a body made to cost.
+ */
+const MOST_READ_AGAIN = 16;
+
+/**
+ * Finds the bad records of a body that was refused, each tried beside the smallest good one, whose form all must have.
+ * @returns undefined if the body has no records, none of them is to blame, or it would take too long to find them
  * @throws ServingError as `decodeBody` for faults that are not a record's
  */
 export async function withoutBadRecords(
@@ -50,10 +56,18 @@ export async function withoutBadRecords(
   const bad = new Map<number, string>();
   const good: number[] = [];
   let hasUnknown = false;
+  let smallest: number | undefined;
+  let left = MOST_READ_AGAIN * body.byteLength;
+  const sizeOf = (index: number | undefined) =>
+    index === undefined ? 0 : (parts.records[index] as Uint8Array).byteLength;
   for (const index of parts.records.keys()) {
-    const problem = await problemOf(index, good[0], parts, inference);
-    if (problem === undefined) good.push(index);
-    else bad.set(index, withPlace(problem.message, parts.place(index)));
+    left -= sizeOf(smallest) + sizeOf(index);
+    if (left < 0) return undefined;
+    const problem = await problemOf(index, smallest, parts, inference);
+    if (problem === undefined) {
+      good.push(index);
+      if (smallest === undefined || sizeOf(index) < sizeOf(smallest)) smallest = index;
+    } else bad.set(index, withPlace(problem.message, parts.place(index)));
     hasUnknown ||= problem?.code === 'UNKNOWN_INPUT';
     await nextTurn();
     inference.signal.throwIfAborted();

@@ -88,7 +88,15 @@ export class ThreadPool<Task, Result> {
       job.begun();
       this.#running.set(worker, job);
       worker.ref();
-      worker.postMessage(job.task, job.moved);
+      try {
+        worker.postMessage(job.task, job.moved);
+      } catch (error) {
+        // What cannot be copied to a thread.
+        this.#running.delete(worker);
+        this.#idle.push(worker);
+        worker.unref();
+        job.reject(error);
+      }
     }
   }
 
