@@ -56,6 +56,7 @@ function isShortage(end: ProcessEnd, oomKillsBefore: number | undefined): boolea
 
 /** Whether it ended over something of its own: also by an exit. */
 export function isFault(end: ProcessEnd): boolean {
+  if (end.isOurs) return false;
   if (end.signal !== null) return endedByItself(end);
   return end.status !== null && end.status !== KILLED;
 }

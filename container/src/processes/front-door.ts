@@ -32,6 +32,8 @@ import { errorOf, rawReply } from './raw-reply.ts';
 interface FrontDoorOptions extends ListenOptions {
   readonly log: Logger;
   readonly maxConnections: number;
+  /** Workers that share them. */
+  readonly processes: number;
 }
 
 interface Connection {
@@ -64,8 +66,8 @@ const MAX_PATIENT = 128;
 const DRAIN_MS = 2000;
 /** How long a connection that the primary answers itself may take, its request included. */
 const FALLBACK_MS = 10_000;
-/** Beyond the workers' own limits, which answer what is too much. */
-const CONNECTIONS_BEYOND = 128;
+/** Beyond its share, of each worker: it answers some with a refusal, and closes the oldest of those that ask nothing. */
+const CONNECTIONS_BEYOND = 256;
 
 /** Takes the connections of all workers. */
 export class FrontDoor {
@@ -85,7 +87,7 @@ export class FrontDoor {
 
   constructor(options: FrontDoorOptions) {
     this.#options = options;
-    const most = options.maxConnections + CONNECTIONS_BEYOND;
+    const most = options.maxConnections + CONNECTIONS_BEYOND * options.processes;
     this.#server.maxConnections = Math.min(most, connectionsPossible());
     this.#server.on('drop', () => this.#tellDrop());
     this.#server.on('connection', (socket) => this.#take(socket));

@@ -37,6 +37,7 @@ export async function runPrimary(options: PrimaryOptions): Promise<void> {
     portVariable: 'SAGEMAKER_BIND_TO_PORT',
     address: environment.address,
     maxConnections: environment.limits.maxConnections,
+    processes: environment.processes,
     log,
   });
   const port = await door.open();
