@@ -49,13 +49,13 @@ const USAGE = /^(usage: |Flags:$|\t--)/;
 /** Begins to read. */
 export function readOutput(
   { stdout, stderr }: ChildProcessByStdio<null, Readable, Readable>,
-  { log, leastLevel, onLine }: OutputOptions,
+  { log, leastLevel = 0, onLine }: OutputOptions,
 ): Output {
   const errors: string[] = [];
   const last: string[] = [];
   let isServing = false;
   const budget = new LineBudget(BUDGET);
-  const isLogged = (level: Level) => LEVELS.indexOf(level) >= (leastLevel || 0);
+  const isLogged = (level: Level) => LEVELS.indexOf(level) >= leastLevel;
   const hidden = hiddenLines(log, budget, isLogged);
   const hear = (line: string) => {
     if (line === '') return;

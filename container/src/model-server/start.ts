@@ -88,7 +88,7 @@ export async function startModelServer(options: ModelServerOptions): Promise<Mod
     instances,
     env,
     log,
-    leastLevel: Number(variables.TF_CPP_MIN_LOG_LEVEL ?? 0),
+    leastLevel: Number(variables.TF_CPP_MIN_LOG_LEVEL) || 0,
     hasServed: (index) => pool.instances[index]?.hasServed === true,
     onEnd: (index, reason, end) => {
       serving.ended ??= end;
