@@ -116,6 +116,15 @@ describe('imagesBody', () => {
     ['recordio', 'application/x-recordio', readRecordIo],
   ] as const;
 
+  test.each(['avro', 'toString', ''])("format '%s' is refused by name", (format) => {
+    expect(() => imagesBody(images, { format: format as 'recordio' })).toThrow(
+      expect.objectContaining({
+        code: 'BAD_OPTION',
+        message: `there is no format ${JSON.stringify(format)} of images. Pass one of length-prefixed, tfrecord, recordio.`,
+      }),
+    );
+  });
+
   test.each(formats)('%s gives back each image', (format, contentType, read) => {
     const body = imagesBody(images, { format });
     expect(body.contentType).toBe(contentType);

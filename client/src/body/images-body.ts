@@ -5,6 +5,7 @@ import {
   encodeRecordIo,
   encodeTfRecord,
 } from '@sagemaker-tfs/tensors';
+import { PredictionError } from '../errors/prediction-error.ts';
 import { badBody } from './bad-body.ts';
 import type { RequestBody } from './request-body.ts';
 
@@ -25,12 +26,19 @@ const FORMATS = {
 
 /**
  * Images (JPEG, PNG, ...: encoded bytes, each as it is) as one body.
- * @throws PredictionError BAD_OPTION for an image larger than the format can hold
+ * @throws PredictionError BAD_OPTION for an unknown format, or an image larger than the format can hold
  */
 export function imagesBody(
   images: readonly Uint8Array[],
   { format = 'length-prefixed' }: ImagesBodyOptions = {},
 ): RequestBody {
+  if (!Object.hasOwn(FORMATS, format)) {
+    const known = Object.keys(FORMATS).join(', ');
+    throw new PredictionError(
+      'BAD_OPTION',
+      `there is no format ${JSON.stringify(format)} of images. Pass one of ${known}.`,
+    );
+  }
   const { contentType, encode } = FORMATS[format];
   const chunks = images.flatMap((image, index) => badBody(`image ${index}`, () => encode(image)));
   return { bytes: concatBytes(chunks), contentType };
