@@ -1,4 +1,14 @@
-import { mkdir, mkdtemp, readdir, readFile, rm, symlink, writeFile } from 'node:fs/promises';
+import {
+  appendFile,
+  mkdir,
+  mkdtemp,
+  readdir,
+  readFile,
+  readlink,
+  rm,
+  symlink,
+  writeFile,
+} from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { PACK_FORMATS } from '@sagemaker-tfs/batch';
@@ -64,6 +74,33 @@ test('a damaged shard names the record; files before it are there', async () => 
   bytes.writeUInt8((bytes[bytes.length - 10] ?? 0) ^ 1, bytes.length - 10);
   await writeFile(shard, bytes);
   await expect(unpackShards([shard], join(work, 'back'))).rejects.toThrow(/TFRecord record \d+/);
+});
+
+test('what fails leaves no file open', async () => {
+  const openFiles = async () => {
+    const links = await readdir('/proc/self/fd');
+    const paths = await Promise.all(
+      links.map((link) => readlink(join('/proc/self/fd', link)).catch(() => '')),
+    );
+    return paths.filter((path) => path.startsWith(work));
+  };
+  const pack = { format: 'tfrecord', shardBytes: 1e9 } as const;
+  const onRecord = () => {
+    throw new Error('the disk is full');
+  };
+  await expect(packFolder(SAMPLES, join(work, 'no'), { ...pack, onRecord })).rejects.toThrow(
+    'full',
+  );
+  expect(await openFiles()).toEqual([]);
+  await packFolder(SAMPLES, join(work, 'shards'), pack);
+  const [shard = ''] = await shardsIn(join(work, 'shards'));
+  const bytes = await readFile(shard);
+  bytes.writeUInt8((bytes.at(-1) ?? 0) ^ 1, bytes.length - 1);
+  await writeFile(shard, bytes);
+  // The list of names is longer than what is read of it at once.
+  await appendFile(join(work, 'shards.keys/shard-000000.ndjson'), '"name"\n'.repeat(100_000));
+  await expect(unpackShards([shard], join(work, 'back'))).rejects.toThrow('record');
+  expect(await openFiles()).toEqual([]);
 });
 
 test('a record whose name leads out of the folder is refused', async () => {

@@ -111,29 +111,33 @@ async function packInto(
   const failures: { key: string; message: string }[] = [];
   let [records, bytes, shards] = [0, 0, 0];
   let shard: ShardWriter | undefined;
-  for await (const { key, path } of inputs) {
-    try {
-      await sizeOfInput(followLinks ? undefined : name, path);
-      const body = await readFile(path);
-      // A model refuses it, and a request of many records with it.
-      if (body.length === 0) throw usageError('the file is empty. Remove it.');
-      const chunks = encode(body);
-      const size = chunks.reduce((sum, { byteLength }) => sum + byteLength, 0);
-      if (shard && shard.bytes + size > shardBytes) {
-        await shard.close();
-        shard = undefined;
+  try {
+    for await (const { key, path } of inputs) {
+      try {
+        await sizeOfInput(followLinks ? undefined : name, path);
+        const body = await readFile(path);
+        // A model refuses it, and a request of many records with it.
+        if (body.length === 0) throw usageError('the file is empty. Remove it.');
+        const chunks = encode(body);
+        const size = chunks.reduce((sum, { byteLength }) => sum + byteLength, 0);
+        if (shard && shard.bytes + size > shardBytes) {
+          const full = shard;
+          shard = undefined;
+          await full.close();
+        }
+        shard ??= await openShard(places, `shard-${String(shards++).padStart(6, '0')}`, suffix);
+        bytes += await shard.add(key, chunks);
+        records++;
+      } catch (error) {
+        const isOwn = (error as NodeJS.ErrnoException).path === path || isOfTheRecord(error);
+        if (!isOwn) throw error;
+        failures.push({ key, message: explain(error) });
       }
-      shard ??= await openShard(places, `shard-${String(shards++).padStart(6, '0')}`, suffix);
-      bytes += await shard.add(key, chunks);
-      records++;
-    } catch (error) {
-      const isOwn = (error as NodeJS.ErrnoException).path === path || isOfTheRecord(error);
-      if (!isOwn) throw error;
-      failures.push({ key, message: explain(error) });
+      onRecord?.();
     }
-    onRecord?.();
+  } finally {
+    await shard?.close();
   }
-  await shard?.close();
   if (records === 0 && failures.length === 0) {
     throw noInputs(name);
   }
@@ -166,8 +170,7 @@ async function openShard(places: Places, name: string, suffix: string): Promise<
       return size;
     },
     async close() {
-      await data.close();
-      await keys.close();
+      await data.close().finally(() => keys.close());
     },
   };
   return writer;
@@ -186,15 +189,19 @@ export async function unpackShards(
     const { stem, format } = formatOf(path);
     const names = namesOf(join(namesFolder(dirname(path)), basename(stem) + NAMES_SUFFIX));
     let index = 0;
-    const chunks = createReadStream(path, { highWaterMark: 1024 * 1024 });
-    for await (const record of format.stream(chunks, { maxRecordBytes: MAX_RECORD })) {
-      const name = (await names.next()).value;
-      const key = name ?? `${basename(stem)}-${String(index).padStart(6, '0')}`;
-      const file = fileFor(target, key);
-      await makeFolder(dirname(file));
-      await writeWhole(file, record);
-      index++;
-      bytes += record.byteLength;
+    try {
+      const chunks = createReadStream(path, { highWaterMark: 1024 * 1024 });
+      for await (const record of format.stream(chunks, { maxRecordBytes: MAX_RECORD })) {
+        const name = (await names.next()).value;
+        const key = name ?? `${basename(stem)}-${String(index).padStart(6, '0')}`;
+        const file = fileFor(target, key);
+        await makeFolder(dirname(file));
+        await writeWhole(file, record);
+        index++;
+        bytes += record.byteLength;
+      }
+    } finally {
+      await names.return(undefined);
     }
     records += index;
   }
@@ -241,8 +248,12 @@ async function* namesOf(path: string): AsyncGenerator<string, undefined> {
     throw error;
   });
   if (!file) return undefined;
-  for await (const line of createInterface({ input: file.createReadStream() })) {
-    yield JSON.parse(line) as string;
+  try {
+    for await (const line of createInterface({ input: file.createReadStream() })) {
+      yield JSON.parse(line) as string;
+    }
+  } finally {
+    await file.close();
   }
   return undefined;
 }

@@ -144,7 +144,8 @@ const CONTAINER_PATHS = /\/opt\/ml\/model(?![\w-])/g;
  * messages.
  */
 function keepLog(child: ChildProcess, { log, modelDirectory }: RuntimeOptions): () => string {
-  const take = takerOf(log);
+  const { take, done } = takerOf(log);
+  child.once('close', done);
   let tail = '';
   for (const input of [child.stdout, child.stderr]) {
     if (!input) continue;
@@ -157,10 +158,14 @@ function keepLog(child: ChildProcess, { log, modelDirectory }: RuntimeOptions): 
   return () => tail.trim();
 }
 
-function takerOf(log: RuntimeOptions['log']): (text: string) => void {
-  if (typeof log === 'function') return log;
-  const target = log === 'inherit' ? process.stderr : createWriteStream(log);
-  return (text) => target.write(text);
+function takerOf(log: RuntimeOptions['log']): { take: (text: string) => void; done: () => void } {
+  const nothing = () => undefined;
+  if (typeof log === 'function') return { take: log, done: nothing };
+  if (log === 'inherit') return { take: (text) => process.stderr.write(text), done: nothing };
+  const file = createWriteStream(log);
+  // A full disk costs the log, and not what is served.
+  file.on('error', nothing);
+  return { take: (text) => file.write(text), done: () => file.end() };
 }
 
 async function healthy(

@@ -1,4 +1,4 @@
-import { describe, expect, test } from '@jest/globals';
+import { describe, expect, jest, test } from '@jest/globals';
 import { RequestSignal } from './request-signal.ts';
 
 describe('the signal of a request', () => {
@@ -25,6 +25,23 @@ describe('the signal of a request', () => {
     signal.removeEventListener('abort', one);
     signal.abort(gone);
     expect(heard).toEqual(['other']);
+  });
+
+  test("a listener that throws keeps no other from the abort; its error is the process's", () => {
+    const signal = new RequestSignal();
+    const { standard } = signal;
+    const later = jest.spyOn(process, 'nextTick').mockImplementationOnce(() => undefined);
+    const heard: string[] = [];
+    const broken = () => {
+      throw new Error('broken');
+    };
+    signal.addEventListener('abort', broken, { once: true });
+    signal.addEventListener('abort', () => heard.push('other'), { once: true });
+    signal.abort(gone);
+    expect(heard).toEqual(['other']);
+    expect(standard.aborted).toBe(true);
+    expect(later.mock.calls[0]?.[0]).toThrow('broken');
+    later.mockRestore();
   });
 
   test.each(['before', 'after'])('the standard signal, asked for %s it, aborts alike', (when) => {

@@ -32,7 +32,7 @@ export class RequestSignal implements AbortSignalLike {
     if (this.#aborted) return;
     this.#aborted = true;
     this.#reason = reason;
-    for (const listener of this.#listeners.splice(0)) listener();
+    for (const listener of this.#listeners.splice(0)) notify(listener);
     this.#standard?.abort(reason);
   }
 
@@ -46,6 +46,17 @@ export class RequestSignal implements AbortSignalLike {
 
   removeEventListener(_type: 'abort', listener: () => void): void {
     removeFrom(this.#listeners, listener);
+  }
+}
+
+/** One that throws keeps no other from the abort: as with an `AbortSignal`, the process gets its error. */
+function notify(listener: () => void): void {
+  try {
+    listener();
+  } catch (error) {
+    process.nextTick(() => {
+      throw error;
+    });
   }
 }
 
