@@ -57,7 +57,7 @@ export interface VariantProps extends StartTimes {
   readonly capacityReservationArn?: string;
   /**
    * Instances at the start; autoscaling changes the number later, and updates keep what it chose.
-   * Beside a variant that scales the count of one that does not can no longer change: updates keep all counts.
+   * If another variant scales, this count stays: updates keep all counts.
    * @default - scaling.minInstances, and at least 1
    */
   readonly instanceCount?: number;

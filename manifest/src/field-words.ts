@@ -30,9 +30,9 @@ export function fieldWords(issue: z.core.$ZodRawIssue): string | undefined {
     case 'invalid_value':
       return `${shown(issue.input)} is not ${anyOf(issue.values)}`;
     case 'invalid_format':
-      return `${shown(issue.input)} is not ${FORMATS[issue.format] ?? 'of the form that it has to have'}`;
+      return `${shown(issue.input)} ${FORMATS[issue.format] ? `is not ${FORMATS[issue.format]}` : 'has the wrong format'}`;
     case 'invalid_union':
-      return `${shown(issue.input)} is none of what it may be`;
+      return `${shown(issue.input)} is not an allowed value`;
     default:
       return undefined;
   }

@@ -19,7 +19,7 @@ export class SignatureCache {
   readonly #fetch: (model: ModelSelector) => Promise<VersionedSignatures>;
   readonly #entries = new Map<string, Promise<VersionedSignatures>>();
   readonly #asked = new Map<string, number>();
-  /** The last answers: what is the same when asked for anew stays one object, and what is known by it stays known. */
+  /** The last answers. An unchanged one keeps its object, so caches keyed by it stay valid. */
   readonly #last = new Map<string, VersionedSignatures>();
 
   constructor(fetch: (model: ModelSelector) => Promise<VersionedSignatures>) {

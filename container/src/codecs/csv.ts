@@ -15,8 +15,8 @@ const CSV = 'text/csv';
  * The signature decides what a cell is: text for a DT_STRING input, `true`, `false`, 1 or 0 for a bool, else a
  * number (`nan`, `inf`, `-inf` included), with or without space around it. Text keeps its space. One column is a scalar for each instance, several fill the
  * instance's shape. With `; header=present` (RFC 4180) the first line names the columns after inputs; several inputs need it,
- * declared or not. An input that names several columns takes them in their order. A first line before others whose every
- * cell is the name of the only input is a header, too, but for `; header=absent`.
+ * declared or not. An input that names several columns takes them in their order. A first line
+ * that only repeats the only input's name is a header if others follow, unless `; header=absent`.
  */
 export const csvRequest: RequestCodec = {
   mediaTypes: [CSV],

@@ -17,8 +17,9 @@ import type { PortRange, Values } from './values.ts';
 
 /** How TensorFlow optimizes every graph. */
 export interface GraphOptions {
-  /** Whether XLA compiles what it can. */
+  /** Whether a GPU's memory is taken as it is needed, and not at the start. */
   readonly gpuAllowGrowth: boolean;
+  /** Whether XLA compiles what it can. */
   readonly xla: boolean;
   /** Undefined: the types of the model. */
   readonly mixedPrecision: 'bfloat16' | 'float16' | undefined;

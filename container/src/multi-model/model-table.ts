@@ -258,7 +258,7 @@ function loadsAgain(name: string): ServingError {
   );
 }
 
-/** What requests get of a failed load: nothing that they have could be wrong, so no 400. A model whose files have gone is not found. */
+/** Requests get a 5xx: the load failed, not the request. A model whose files have gone is not found. */
 function notAgain(name: string, cause: unknown): unknown {
   if (!(cause instanceof ServingError) || cause.status >= 500 || cause.code === 'MODEL_NOT_FOUND') {
     return cause;

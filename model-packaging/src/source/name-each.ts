@@ -7,8 +7,8 @@ import type { OpenedSource } from './opened-source.ts';
 const MAX_TOLD = 4;
 
 /**
- * The advice to give one of the models, which fits every verb, or to name each, as a command to copy. What is in an archive has to be unpacked first: no source names
- * a part of an archive.
+ * Advises to pass one model, or to name each with `--model`. An archive has to be unpacked first: no source names a
+ * part of one.
  * @param directories of the models, below the source
  */
 export function nameEach(
