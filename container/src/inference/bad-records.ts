@@ -110,7 +110,7 @@ async function problemOf(
   }
 }
 
-/** Of the record as a whole, what is wrong does not name it. */
+/** Adds the record's place if the message lacks it. */
 function withPlace(problem: string, place: string): string {
   return problem.includes(place) ? problem : `${place}: ${problem}`;
 }
