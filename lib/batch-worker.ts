@@ -6,6 +6,7 @@ import {
   EcsJobDefinition,
   EcsMachineImageType,
   JobQueue,
+  JobStateTimeLimitActionsReason,
   ManagedEc2EcsComputeEnvironment,
   Reason,
   RetryStrategy,
@@ -16,9 +17,9 @@ import { Rule } from 'aws-cdk-lib/aws-events';
 import { BatchJob } from 'aws-cdk-lib/aws-events-targets';
 import { Grant, type IGrantable, type IRole } from 'aws-cdk-lib/aws-iam';
 import { RetentionDays } from 'aws-cdk-lib/aws-logs';
-import { Annotations, Fn, Resource, Size } from 'aws-cdk-lib/core';
+import { Annotations, Duration, Fn, Resource, Size } from 'aws-cdk-lib/core';
 import type { Construct } from 'constructs';
-import { tellOfEndedJobs } from './batch/tell-of-ends.ts';
+import { tellOfBlockedQueue, tellOfEndedJobs } from './batch/tell-of-ends.ts';
 import { checkWorker } from './batch-worker/check-props.ts';
 import { DEFAULT_WORKERS, workerCommand, workerParameters } from './batch-worker/command.ts';
 import { createExecutionRole, createWorkerRole } from './batch-worker/permissions.ts';
@@ -32,6 +33,15 @@ const DEFAULT_TYPES = {
   gpu: ['g4dn.xlarge', 'g5.xlarge', 'g6.xlarge'],
   cpu: ['m6i.xlarge', 'm6a.xlarge', 'm7i.xlarge'],
 } as const;
+
+/** No instance will ever suit the job: how long AWS Batch waits at least. */
+const MISCONFIGURED = {
+  maxTime: Duration.minutes(10),
+  reasons: [
+    JobStateTimeLimitActionsReason.JOB_RESOURCE_REQUIREMENT,
+    JobStateTimeLimitActionsReason.COMPUTE_ENVIRONMENT_MAX_RESOURCE,
+  ],
+};
 
 /** Statuses of a worker that was asked to end, and of one that was killed: the next one continues. */
 const ENDED_FROM_OUTSIDE = ['143', '137'];
@@ -60,12 +70,13 @@ export class BatchWorker extends Resource {
     this.workers = props.workers ?? DEFAULT_WORKERS;
     this.role = createWorkerRole(this, props);
     this.computeEnvironment = this.createInstances(props);
-    this.queue = new JobQueue(this, 'Queue', {
-      computeEnvironments: [{ computeEnvironment: this.computeEnvironment, order: 1 }],
-    });
+    this.queue = this.createQueue(props);
     this.definition = this.createDefinition(props);
     if (props.schedule) this.runOn(props.schedule);
-    if (props.topic) tellOfEndedJobs(this, this.queue.jobQueueArn, props.topic);
+    if (props.topic) {
+      tellOfEndedJobs(this, this.queue.jobQueueArn, props.topic);
+      tellOfBlockedQueue(this, this.queue.jobQueueArn, props.topic);
+    }
   }
 
   /**
@@ -111,6 +122,24 @@ export class BatchWorker extends Resource {
         },
       ],
       updateToLatestImageVersion: true,
+    });
+  }
+
+  /**
+   * Without limits AWS Batch waits for ever, and whoever started the run with it.
+   * @see https://docs.aws.amazon.com/batch/latest/userguide/job_stuck_in_runnable_time_limit_actions.html
+   */
+  private createQueue(props: BatchWorkerProps): JobQueue {
+    const { maxTime, reasons } = MISCONFIGURED;
+    return new JobQueue(this, 'Queue', {
+      computeEnvironments: [{ computeEnvironment: this.computeEnvironment, order: 1 }],
+      jobStateTimeLimitActions: [
+        ...reasons.map((reason) => ({ maxTime, reason })),
+        {
+          maxTime: props.provisioningTimeout ?? Duration.days(1),
+          reason: JobStateTimeLimitActionsReason.INSUFFICIENT_INSTANCE_CAPACITY,
+        },
+      ],
     });
   }
 

@@ -3,12 +3,15 @@ import { MAX_RANGES } from '@sagemaker-tfs/batch';
 import { Token } from 'aws-cdk-lib/core';
 import type { Construct } from 'constructs';
 import { checkNotices, checkPlaces, checkSchedule, checkSetting } from '../batch/check-props.ts';
-import { checkInteger, invalidProp } from '../validation.ts';
+import { checkInteger, checkRange, invalidProp } from '../validation.ts';
 import { DEFAULT_WORKERS, rangesOf } from './command.ts';
 import type { BatchWorkerProps } from './props.ts';
 
 /** `m6i.xlarge`; SageMaker's names begin with `ml.`. */
 const EC2_TYPE = /^[a-z][a-z0-9-]*\.[a-z0-9-]+$/;
+
+/** @see https://docs.aws.amazon.com/batch/latest/APIReference/API_JobStateTimeLimitAction.html */
+const WAIT_SECONDS = [600, 86_400] as const;
 
 /** @throws naming the prop */
 export function checkWorker(scope: Construct, props: BatchWorkerProps): void {
@@ -18,6 +21,8 @@ export function checkWorker(scope: Construct, props: BatchWorkerProps): void {
   checkInteger(scope, 'attempts', props.attempts, 1, 10);
   checkInteger(scope, 'ranges', props.ranges, 1, MAX_RANGES);
   checkSetting(scope, 'maxFailurePercent', 'maxFailurePercent', props.maxFailurePercent);
+  const wait = props.provisioningTimeout?.toSeconds();
+  checkRange(scope, 'provisioningTimeout', wait, ...WAIT_SECONDS, 'seconds');
   const { budgetHours } = props;
   if (budgetHours !== undefined && !Token.isUnresolved(budgetHours) && !(budgetHours > 0)) {
     invalidProp(scope, 'budgetHours', `${budgetHours} hours are no budget`, 'Give more than 0');

@@ -3,7 +3,7 @@ import type { ISecurityGroup, SubnetSelection } from 'aws-cdk-lib/aws-ec2';
 import type { Schedule } from 'aws-cdk-lib/aws-events';
 import type { IKey } from 'aws-cdk-lib/aws-kms';
 import type { ITopic } from 'aws-cdk-lib/aws-sns';
-import type { Size } from 'aws-cdk-lib/core';
+import type { Duration, Size } from 'aws-cdk-lib/core';
 import type { S3Place } from '../batch/props.ts';
 import type { AnyVpc } from '../cdk-types.ts';
 import type { TensorFlowModel } from '../tensorflow-model.ts';
@@ -60,6 +60,12 @@ export interface BatchWorkerProps {
    */
   readonly attempts?: number;
   /**
+   * How long a worker waits where AWS has no instance for it, 10 minutes to a day; then AWS Batch cancels it. One that no
+   * instance can hold is cancelled after 10 minutes. Run again, the run continues.
+   * @default Duration.days(1)
+   */
+  readonly provisioningTimeout?: Duration;
+  /**
    * Media type of the inputs.
    * @default 'application/x-image'
    */
@@ -90,7 +96,7 @@ export interface BatchWorkerProps {
    */
   readonly schedule?: Schedule;
   /**
-   * Receives messages about the end of each run.
+   * Receives messages about the end of each run, and about workers that find no instance, with the reason.
    * @default - none
    */
   readonly topic?: ITopic;

@@ -1,4 +1,4 @@
-/** Tells a topic of runs that ended. */
+/** Tells a topic of runs that ended, or do not begin. */
 import { type EventPattern, Match, Rule, RuleTargetInput } from 'aws-cdk-lib/aws-events';
 import { SnsTopic } from 'aws-cdk-lib/aws-events-targets';
 import type { ITopic } from 'aws-cdk-lib/aws-sns';
@@ -49,6 +49,21 @@ export function tellOfEndedJobs(scope: Construct, queueArn: string, topic: ITopi
         status: ['SUCCEEDED', 'FAILED'],
         arrayProperties: { index: Match.doesNotExist() },
       },
+    },
+  });
+}
+
+/**
+ * Tells of a job that waits at the head of a queue, and why: no capacity, a service role, types that do not suit it.
+ * @see https://docs.aws.amazon.com/batch/latest/userguide/batch-job-queue-blocked-events.html
+ */
+export function tellOfBlockedQueue(scope: Construct, queueArn: string, topic: ITopic): void {
+  tellOf(scope, 'Blocked', topic, {
+    description: 'Tells of batch workers that find no instance',
+    eventPattern: {
+      source: ['aws.batch'],
+      detailType: ['Batch Job Queue Blocked'],
+      detail: { jobQueue: [queueArn] },
     },
   });
 }

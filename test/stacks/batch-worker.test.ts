@@ -8,7 +8,7 @@ import { User } from 'aws-cdk-lib/aws-iam';
 import { Key } from 'aws-cdk-lib/aws-kms';
 import { Bucket } from 'aws-cdk-lib/aws-s3';
 import { Topic } from 'aws-cdk-lib/aws-sns';
-import type { Stack } from 'aws-cdk-lib/core';
+import { Duration, type Stack } from 'aws-cdk-lib/core';
 import { BatchWorker, type BatchWorkerProps } from '../../lib/index.ts';
 import { batchProblems } from '../service-models/batch-resources.ts';
 import { existingImage, testModel, testStack } from '../support/stacks.ts';
@@ -196,6 +196,31 @@ test('a topic receives runs, not each worker', () => {
   });
 });
 
+test('a worker without an instance does not wait for ever, and the topic knows', () => {
+  const actions = (props: Partial<BatchWorkerProps>) =>
+    only(deploy(props).template, 'AWS::Batch::JobQueue').JobStateTimeLimitActions;
+  const cancel = { Action: 'CANCEL', State: 'RUNNABLE' };
+  const expected = (MaxTimeSeconds: number) => [
+    ...['JOB_RESOURCE_REQUIREMENT', 'COMPUTE_ENVIRONMENT_MAX_RESOURCE'].map((reason) => ({
+      ...{ ...cancel, MaxTimeSeconds: 600, Reason: `MISCONFIGURATION:${reason}` },
+    })),
+    { ...cancel, MaxTimeSeconds, Reason: 'CAPACITY:INSUFFICIENT_INSTANCE_CAPACITY' },
+  ];
+  expect(actions({})).toEqual(expected(86_400));
+  expect(actions({ provisioningTimeout: Duration.hours(2) })).toEqual(expected(7200));
+  deploy((stack) => ({ topic: new Topic(stack, 'Topic') })).template.hasResourceProperties(
+    'AWS::Events::Rule',
+    {
+      EventPattern: {
+        source: ['aws.batch'],
+        'detail-type': ['Batch Job Queue Blocked'],
+        detail: { jobQueue: [{ 'Fn::GetAtt': [Match.stringLikeRegexp('Queue'), 'JobQueueArn'] }] },
+      },
+      Targets: [Match.objectLike({ InputPath: '$.detail' })],
+    },
+  );
+});
+
 test('one key for the logs', () => {
   const { template } = deploy((stack) => ({ encryptionKey: new Key(stack, 'Key') }));
   template.hasResourceProperties('AWS::Logs::LogGroup', { KmsKeyId: Match.anyValue() });
@@ -239,6 +264,11 @@ test.each<[string, Partial<BatchWorkerProps>, RegExp]>([
   ['instanceTypes', { instanceTypes: ['ml.g5.xlarge'] }, /instanceTypes\[0\].*Write 'g5\.xlarge'/s],
   ['an empty list', { instanceTypes: [] }, /instanceTypes.*empty/s],
   ['no type', { instanceTypes: ['large'] }, /'large' is not an instance type/s],
+  [
+    'provisioningTimeout',
+    { provisioningTimeout: Duration.minutes(5) },
+    /provisioningTimeout.*from 600 to 86400 seconds/s,
+  ],
   ['schedule', { schedule: Schedule.expression('rate(1 days)') }, /schedule/],
 ])('refused: %s', (_name, props, message) => {
   expect(() => deploy(props)).toThrow(message);
