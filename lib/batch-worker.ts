@@ -43,8 +43,20 @@ const MISCONFIGURED = {
   ],
 };
 
-/** Statuses of a worker that was asked to end, and of one that was killed: the next one continues. */
-const ENDED_FROM_OUTSIDE = ['143', '137'];
+/**
+ * When a worker starts again; the first that matches counts, and AWS Batch takes five. Whoever takes an instance back asks
+ * the worker to end (143) for the same reason, so that status needs no rule of its own.
+ * @see https://docs.aws.amazon.com/batch/latest/APIReference/API_EvaluateOnExit.html
+ * @see https://docs.aws.amazon.com/AmazonECS/latest/developerguide/out-of-memory.html
+ */
+const RETRIES = [
+  RetryStrategy.of(Action.RETRY, Reason.SPOT_INSTANCE_RECLAIMED),
+  RetryStrategy.of(Action.RETRY, Reason.CANNOT_PULL_CONTAINER),
+  // Its status is 137 too, and the next one would need as much.
+  RetryStrategy.of(Action.EXIT, Reason.custom({ onReason: 'OutOfMemoryError*' })),
+  RetryStrategy.of(Action.RETRY, Reason.custom({ onExitCode: '137' })),
+  RetryStrategy.of(Action.EXIT, Reason.custom({ onReason: '*' })),
+];
 
 /**
  * Runs a model over everything under an S3 prefix with workers on EC2 instances, spot instances unless told
@@ -162,16 +174,11 @@ export class BatchWorker extends Resource {
     });
     // The execution role has them.
     Annotations.of(container).acknowledgeWarning('@aws-cdk/aws-ecs:ecrImageRequiresPolicy');
-    const again = [
-      Reason.SPOT_INSTANCE_RECLAIMED,
-      Reason.CANNOT_PULL_CONTAINER,
-      ...ENDED_FROM_OUTSIDE.map((onExitCode) => Reason.custom({ onExitCode })),
-    ].map((reason) => RetryStrategy.of(Action.RETRY, reason));
     return new EcsJobDefinition(this, 'Definition', {
       container,
       parameters: { ...workerParameters(props) },
       retryAttempts: props.attempts ?? DEFAULT_ATTEMPTS,
-      retryStrategies: [...again, RetryStrategy.of(Action.EXIT, Reason.custom({ onReason: '*' }))],
+      retryStrategies: RETRIES,
       propagateTags: true,
     });
   }

@@ -55,7 +55,8 @@ export interface BatchWorkerProps {
    */
   readonly memory?: Size;
   /**
-   * Times that a worker is started, 1-10, if its instance is taken back or its image cannot be pulled.
+   * Times that a worker is started, 1-10, if its instance is taken back, its image cannot be pulled, or it is killed. One that needs
+   * more than its memory starts once.
    * @default 10
    */
   readonly attempts?: number;

@@ -142,7 +142,7 @@ test('a worker whose instance is taken back starts again; one that cannot succee
     EvaluateOnExit: [
       { Action: 'RETRY', OnStatusReason: 'Host EC2*' },
       { Action: 'RETRY', OnReason: 'CannotPullContainerError:*' },
-      { Action: 'RETRY', OnExitCode: '143' },
+      { Action: 'EXIT', OnReason: 'OutOfMemoryError*' },
       { Action: 'RETRY', OnExitCode: '137' },
       { Action: 'EXIT', OnReason: '*' },
     ],
