@@ -16,7 +16,7 @@ export interface BatchWorkerProps {
   readonly input: S3Place;
   /** Where answers are written, the answers of many inputs in one object. */
   readonly output: S3Place;
-  /** Network of the instances. It needs a way to S3, ECR and CloudWatch Logs: NAT or VPC endpoints. */
+  /** Network of the instances. It needs a way to S3, ECS, ECR and CloudWatch Logs, and to SNS for `noticesAt`: NAT or VPC endpoints. */
   readonly vpc: AnyVpc;
   /**
    * Subnets of the instances.

@@ -1,5 +1,7 @@
 /** The network of `doctor --account`, in the EC2 of moto. */
 import {
+  AttachInternetGatewayCommand,
+  CreateInternetGatewayCommand,
   CreateNatGatewayCommand,
   CreateRouteCommand,
   CreateRouteTableCommand,
@@ -9,6 +11,7 @@ import {
   CreateVpcEndpointCommand,
   DescribeRouteTablesCommand,
   EC2Client,
+  ModifySubnetAttributeCommand,
   RevokeSecurityGroupEgressCommand,
 } from '@aws-sdk/client-ec2';
 import { type Moto, startMoto } from '../../../test/rehearse/moto.ts';
@@ -46,8 +49,8 @@ async function network(CidrBlock = '10.0.1.0/24') {
   return { vpc: VpcId, subnet: Subnet?.SubnetId ?? '', group: GroupId, main };
 }
 
-/** Findings of a model in these places with this number of instances; those that are not fine, by what they are of. */
-async function problems(subnets: unknown[], groups: unknown[], most = 1) {
+/** Findings of a model in these places with this number of instances. */
+function problems(subnets: unknown[], groups: unknown[], most = 1) {
   const VpcConfig = { Subnets: subnets, SecurityGroupIds: groups };
   const Lambda = { SubnetIds: subnets, SecurityGroupIds: groups };
   const resources: Resources = {
@@ -55,6 +58,11 @@ async function problems(subnets: unknown[], groups: unknown[], most = 1) {
     Smoke: { Type: 'AWS::Lambda::Function', Properties: { VpcConfig: Lambda } },
     Bucket: { Type: 'AWS::S3::Bucket' },
   };
+  return problemsOf(resources, most);
+}
+
+/** What is not fine, by what it is of. */
+async function problemsOf(resources: Resources, most: number) {
   const fleet = { type: 'ml.m5.large', use: 'endpoint' as const, atFirst: most, most };
   const findings = await checkNetwork(ec2, [
     {
@@ -96,6 +104,38 @@ test('a private subnet needs each endpoint, and has nothing to say once they are
   await endpoint(vpc, 's3', { ...Gateway, RouteTableIds: [main] });
   await endpoint(vpc, 'cloudformation', { ...Interface, PrivateDnsEnabled: true });
   expect(await problems([subnet], [group])).toEqual({});
+});
+
+test('a worker needs the endpoints of ECS, ECR and the logs, and SNS for its notices', async () => {
+  const { vpc, subnet, group, main } = await network();
+  const ComputeResources = { Subnets: [subnet], SecurityGroupIds: [group] };
+  const worker = (Command: string[]): Resources => ({
+    Instances: { Type: 'AWS::Batch::ComputeEnvironment', Properties: { ComputeResources } },
+    Job: {
+      Type: 'AWS::Batch::JobDefinition',
+      Properties: { ContainerProperties: { Command } },
+    },
+  });
+  const needed = ['s3', 'ecs', 'ecs-agent', 'ecs-telemetry', 'ecr.api', 'ecr.dkr', 'logs'];
+  const telling = worker(['--notice-topic=arn']);
+  expect(Object.keys(await problemsOf(worker([]), 0))).toEqual(needed);
+  expect(Object.keys(await problemsOf(telling, 0))).toEqual([...needed, 'sns']);
+  const model = { Type: 'AWS::SageMaker::Model', Properties: { VpcConfig: ComputeResources } };
+  expect(Object.keys(await problemsOf({ ...telling, Model: model }, 0))).toEqual([
+    ...['s3', ...INTERFACES, ...needed.slice(1), 'sns'],
+  ]);
+  // An instance with a public address needs no more than an internet gateway.
+  const { InternetGateway } = await ec2.send(new CreateInternetGatewayCommand({}));
+  const GatewayId = InternetGateway?.InternetGatewayId ?? '';
+  await ec2.send(new AttachInternetGatewayCommand({ InternetGatewayId: GatewayId, VpcId: vpc }));
+  const out = { RouteTableId: main, DestinationCidrBlock: '0.0.0.0/0', GatewayId };
+  await ec2.send(new CreateRouteCommand(out));
+  expect(Object.keys(await problemsOf(telling, 0))).toEqual([...needed, 'sns']);
+  await ec2.send(
+    new ModifySubnetAttributeCommand({ SubnetId: subnet, MapPublicIpOnLaunch: { Value: true } }),
+  );
+  expect(await problemsOf(telling, 0)).toEqual({});
+  expect(Object.keys(await problems([subnet], [group]))).toEqual(['s3', ...INTERFACES]);
 });
 
 test('a NAT gateway is enough, and an internet gateway is not', async () => {

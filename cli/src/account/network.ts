@@ -1,7 +1,8 @@
 /**
- * Whether the subnets of an app can reach what its models and its smoke test call (docs/private-networks.md).
+ * Whether the subnets of an app can reach what its models, its smoke test and its workers call (docs/private-networks.md).
  * @see https://docs.aws.amazon.com/sagemaker/latest/dg/host-vpc.html
  * @see https://docs.aws.amazon.com/lambda/latest/dg/configuration-vpc-internet.html
+ * @see https://docs.aws.amazon.com/batch/latest/userguide/vpc-endpoint-considerations.html
  */
 import {
   DescribeSecurityGroupsCommand,
@@ -19,13 +20,11 @@ import * as z from 'zod';
 import type { PlannedStack } from './assembly.ts';
 import type { AccountFinding } from './finding.ts';
 
-/** Services that are called, by the end of the endpoint's name, with the kind of endpoint. */
-const SERVICES = [
-  ['s3', 'Gateway'],
-  ['sagemaker.api', 'Interface'],
-  ['sagemaker.runtime', 'Interface'],
-  ['cloudformation', 'Interface'],
-] as const;
+/** Services that are called, by the end of the endpoint's name. */
+const CALLED = {
+  models: ['s3', 'sagemaker.api', 'sagemaker.runtime', 'cloudformation'],
+  workers: ['s3', 'ecs', 'ecs-agent', 'ecs-telemetry', 'ecr.api', 'ecr.dkr', 'logs'],
+} as const;
 /** Free addresses that AWS advises for each instance. */
 const ADDRESSES = 2;
 const HTTPS = 443;
@@ -37,24 +36,31 @@ const configSchema = z.object({
   SecurityGroupIds: z.array(z.unknown()).optional(),
 });
 
-interface Network {
+/** The models with their smoke tests, or the workers on AWS Batch. */
+interface Party {
+  readonly isWorkers: boolean;
+  readonly services: readonly string[];
+  /** Subnets and security groups that the stacks name. */
   readonly subnets: readonly string[];
   readonly groups: readonly string[];
   /** Whether the app makes some of them itself. */
   readonly makesSome: boolean;
 }
 
-/** The subnets and security groups that the stacks name. */
-function networkOf(stacks: readonly PlannedStack[]): Network {
+function partyOf(stacks: readonly PlannedStack[], isWorkers: boolean): Party {
   const configs = stacks
     .flatMap(({ resources }) => Object.values(resources))
-    .map(({ Properties = {} }) => configSchema.safeParse(Properties.VpcConfig).data ?? {});
+    .map(({ Properties = {} }) => (isWorkers ? Properties.ComputeResources : Properties.VpcConfig))
+    .map((config) => configSchema.safeParse(config).data ?? {});
   const subnets = configs.flatMap(({ Subnets = [], SubnetIds = [] }) => [...Subnets, ...SubnetIds]);
   const groups = configs.flatMap(({ SecurityGroupIds = [] }) => SecurityGroupIds);
   const idsOf = (all: readonly unknown[]) => [
     ...new Set(all.filter((one) => typeof one === 'string')),
   ];
+  const tells = isWorkers && JSON.stringify(stacks).includes('--notice-topic');
   return {
+    isWorkers,
+    services: [...CALLED[isWorkers ? 'workers' : 'models'], ...(tells ? ['sns'] : [])],
     subnets: idsOf(subnets),
     groups: idsOf(groups),
     makesSome: [...subnets, ...groups].some((one) => typeof one !== 'string'),
@@ -69,11 +75,23 @@ export async function checkNetwork(
   client: EC2Client,
   stacks: readonly PlannedStack[],
 ): Promise<AccountFinding[]> {
-  const { subnets: ids, groups, makesSome } = networkOf(stacks);
-  const made: AccountFinding[] = makesSome
+  const parties = [false, true].map((isWorkers) => partyOf(stacks, isWorkers));
+  const made: AccountFinding[] = parties.some(({ makesSome }) => makesSome)
     ? [{ what: 'VPC', ok: true, detail: 'the app makes parts of it; those are not looked at' }]
     : [];
-  if (ids.length === 0) return made;
+  const found = await Promise.all(parties.map((party) => checkParty(client, party, stacks)));
+  // What both need is reported once.
+  const byText = found.flat().map((one) => [`${one.what}: ${one.detail}`, one] as const);
+  return [...made, ...new Map(byText).values()];
+}
+
+async function checkParty(
+  client: EC2Client,
+  party: Party,
+  stacks: readonly PlannedStack[],
+): Promise<AccountFinding[]> {
+  const { subnets: ids, groups, isWorkers } = party;
+  if (ids.length === 0) return [];
   const { Subnets = [] } = await client.send(new DescribeSubnetsCommand({ SubnetIds: [...ids] }));
   const vpcs = [...new Set(Subnets.flatMap(({ VpcId }) => VpcId ?? []))];
   const ways = await Promise.all(
@@ -82,14 +100,14 @@ export async function checkNetwork(
         client,
         vpc,
         Subnets.filter(({ VpcId }) => VpcId === vpc),
+        party,
       ),
     ),
   );
   return [
-    ...made,
     ...ways.flat(),
     ...(await checkGroups(client, groups)),
-    freeAddresses(Subnets, stacks),
+    ...(isWorkers ? [] : [freeAddresses(Subnets, stacks)]),
   ];
 }
 
@@ -98,6 +116,7 @@ async function waysOut(
   client: EC2Client,
   vpc: string,
   subnets: readonly Subnet[],
+  { services, isWorkers }: Party,
 ): Promise<AccountFinding[]> {
   const Filters = [{ Name: 'vpc-id', Values: [vpc] }];
   const tables: RouteTable[] = [];
@@ -106,13 +125,17 @@ async function waysOut(
   const endpoints: VpcEndpoint[] = [];
   for await (const { VpcEndpoints = [] } of paginateDescribeVpcEndpoints({ client }, { Filters }))
     endpoints.push(...VpcEndpoints);
-  const closed = subnets.filter((subnet) => !hasWayOut(tableOf(tables, subnet)));
+  // Instances of AWS Batch may have public addresses; interfaces of SageMaker and Lambda have none.
+  const closed = subnets.filter(
+    (subnet) =>
+      !hasWayOut(tableOf(tables, subnet), isWorkers && subnet.MapPublicIpOnLaunch === true),
+  );
   if (closed.length === 0)
     return [{ what: vpc, ok: true, detail: 'its subnets have a route to the internet' }];
   const region = String(await client.config.region());
   const ids = closed.map(({ SubnetId }) => SubnetId).join(', ');
   const tablesOfClosed = closed.map((subnet) => tableOf(tables, subnet));
-  return SERVICES.map(([service, kind]) => {
+  return services.map((service) => {
     const name = `com.amazonaws.${region}.${service}`;
     const problem = problemOf(
       endpoints.filter(({ ServiceName }) => ServiceName === name),
@@ -123,7 +146,7 @@ async function waysOut(
       : {
           what: `${vpc} ${service}`,
           ok: false,
-          detail: `${ids} have no NAT, and ${problem}: make ${kind === 'Gateway' ? 'a gateway' : 'an interface'} endpoint of ${name}, or a NAT gateway`,
+          detail: `${ids} have no NAT, and ${problem}: make ${service === 's3' ? 'a gateway' : 'an interface'} endpoint of ${name}, or a NAT gateway`,
         };
   });
 }
@@ -135,13 +158,14 @@ function tableOf(tables: readonly RouteTable[], { SubnetId }: Subnet): RouteTabl
   return has((one) => one.SubnetId === SubnetId) ?? has(({ Main }) => Main === true);
 }
 
-/** An internet gateway alone is none: interfaces of SageMaker and Lambda have no public address. */
-function hasWayOut(table: RouteTable | undefined): boolean {
+/** An internet gateway is one for public addresses only. */
+function hasWayOut(table: RouteTable | undefined, isPublic: boolean): boolean {
   return (table?.Routes ?? []).some(
     ({ DestinationCidrBlock, GatewayId = '', State, ...to }) =>
       DestinationCidrBlock === '0.0.0.0/0' &&
       State !== 'blackhole' &&
       (GatewayId.startsWith('vgw-') ||
+        (isPublic && GatewayId.startsWith('igw-')) ||
         [to.NatGatewayId, to.TransitGatewayId, to.NetworkInterfaceId, to.InstanceId].some(Boolean)),
   );
 }
