@@ -22,6 +22,7 @@ import type { Construct } from 'constructs';
 import { tellOfBlockedQueue, tellOfEndedJobs } from './batch/tell-of-ends.ts';
 import { checkWorker } from './batch-worker/check-props.ts';
 import { DEFAULT_WORKERS, workerCommand, workerParameters } from './batch-worker/command.ts';
+import { mostVcpus } from './batch-worker/instance-vcpus.ts';
 import { createExecutionRole, createWorkerRole } from './batch-worker/permissions.ts';
 import type { BatchWorkerProps } from './batch-worker/props.ts';
 import { createLogGroup, setEncryptionKey } from './encryption.ts';
@@ -112,19 +113,18 @@ export class BatchWorker extends Resource {
   private createInstances(props: BatchWorkerProps): ManagedEc2EcsComputeEnvironment {
     const { spot = true, vcpus = DEFAULT_VCPUS, vpcSubnets, securityGroups, model } = props;
     const { accelerator } = model.image.platform;
+    const types = props.instanceTypes ?? DEFAULT_TYPES[accelerator];
     return new ManagedEc2EcsComputeEnvironment(this, 'Instances', {
       vpc: props.vpc as IVpc,
       ...(vpcSubnets && { vpcSubnets }),
       ...(securityGroups && { securityGroups: [...securityGroups] }),
-      instanceTypes: (props.instanceTypes ?? DEFAULT_TYPES[accelerator]).map(
-        (type) => new InstanceType(type),
-      ),
+      instanceTypes: types.map((type) => new InstanceType(type)),
       useOptimalInstanceClasses: false,
       spot,
       allocationStrategy: spot
         ? AllocationStrategy.SPOT_PRICE_CAPACITY_OPTIMIZED
         : AllocationStrategy.BEST_FIT_PROGRESSIVE,
-      maxvCpus: this.workers * vcpus,
+      maxvCpus: this.workers * mostVcpus(types, vcpus),
       images: [
         {
           imageType:

@@ -40,7 +40,8 @@ export interface BatchWorkerProps {
    */
   readonly spot?: boolean;
   /**
-   * Workers at once, 1-10,000. Each takes its share of the ranges of keys.
+   * Workers of a run, 1-10,000, all at once if AWS has the instances: there may be one of the largest of `instanceTypes` for
+   * each. A worker takes its share of the ranges of keys.
    * @default 8
    */
   readonly workers?: number;

@@ -221,6 +221,20 @@ test('a worker without an instance does not wait for ever, and the topic knows',
   );
 });
 
+test.each<[number, Partial<BatchWorkerProps>]>([
+  [8 * 4, {}],
+  [20 * 4, { workers: 20, vcpus: 3 }],
+  [20 * 8, { workers: 20, vcpus: 8 }],
+  [8 * 2, { vcpus: 2, instanceTypes: ['c7i.large'] }],
+  [8 * 64, { instanceTypes: ['g4dn.xlarge', 'g5.16xlarge'] }],
+  [8 * 192, { vcpus: 96, instanceTypes: ['m7i.metal-48xl'] }],
+  [8 * 96, { vcpus: 96, instanceTypes: ['c5.metal'] }],
+])('all workers find place at once, one on each instance: %d vCPUs', (most, props) => {
+  expect(only(deploy(props).template, 'AWS::Batch::ComputeEnvironment')).toMatchObject({
+    ComputeResources: { MaxvCpus: most },
+  });
+});
+
 test('one key for the logs', () => {
   const { template } = deploy((stack) => ({ encryptionKey: new Key(stack, 'Key') }));
   template.hasResourceProperties('AWS::Logs::LogGroup', { KmsKeyId: Match.anyValue() });
