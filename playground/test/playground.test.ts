@@ -294,7 +294,10 @@ suite(name, () => {
       await page.getByLabel('File to send').setInputFiles(tiff);
       await page.getByText('This browser cannot show the file; it is sent as it is.').waitFor();
       await mark.waitFor({ state: 'detached' });
-      await answer(page).getByText('0, 255, 0').first().waitFor();
+      await answer(page)
+        .getByRole('row', { name: / 0 255 0$/ })
+        .first()
+        .waitFor();
       await expect(answer(page).getByText('float32 [1,4,3]').count()).resolves.toBe(1);
       // In the history a long name is cut, and a long code goes below it.
       const json = { error: 'too many pixels', code: 'REQUEST_TOO_LARGE' };
@@ -326,7 +329,10 @@ suite(name, () => {
     await sharp({ create }).toFile(green);
     await inEachView(session.url, async (page) => {
       await page.getByLabel('File to send').setInputFiles(green);
-      await answer(page).getByText('0, 255, 0').first().waitFor();
+      await answer(page)
+        .getByRole('row', { name: / 0 255 0$/ })
+        .first()
+        .waitFor();
       await page.getByText('Options').click();
       const again = page.getByRole('button', { name: 'Send again' });
       const scale = page.getByRole('textbox', { name: 'scale' });
@@ -351,7 +357,10 @@ suite(name, () => {
         .or(page.getByText('{"channels":"bgr","scale":2}'))
         .waitFor();
       await Promise.all([page.waitForResponse('**/invocations'), again.click()]);
-      await answer(page).getByText('0, 510, 0').first().waitFor();
+      await answer(page)
+        .getByRole('row', { name: / 0 510 0$/ })
+        .first()
+        .waitFor();
       // The code sends what was sent, and the page hands it out.
       await expect(page.getByTestId('code').textContent()).resolves.toMatch(
         /x-npz.*@switched\.png\.npz/s,
