@@ -140,12 +140,12 @@ describe('wrong usage: status 2 and advice on stderr', () => {
     [
       'a sample, and nothing to try it',
       ['package', digits, '--out', 'x', '--sample', 'y.json', '--no-verify'],
-      'Leave one out',
+      'Remove one',
     ],
     [
       'a gzip level without an archive',
       ['package', digits, '--uncompressed', 'x', '--level', '1'],
-      'Give it with --out',
+      'Add --out',
     ],
     [
       'ports of an image that is none',
