@@ -67,9 +67,7 @@ function badCell(
     cell === ''
       ? `the cell is empty, and input '${input}' takes ${kind}.${hasNaN ? ' Write nan if the model takes it.' : ''}`
       : `'${shown}' is not ${kind}, which input '${input}' takes.`;
-  const header =
-    line === 1 ? ' If the first line names the columns, send it as text/csv;header=present.' : '';
-  return new ServingError('BAD_INPUT', `line ${line}, column ${column}: ${what}${header}`);
+  return new ServingError('BAD_INPUT', `line ${line}, column ${column}: ${what}`);
 }
 
 const NAMED_FLOATS = new Map([

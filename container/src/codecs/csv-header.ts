@@ -54,11 +54,60 @@ export function requireCommas(
       cell.split(separator).every((name) => Object.hasOwn(inputs, name.trim())),
     );
     if (!areNames || !cells.some((cell) => cell.includes(separator))) continue;
+    throw separatedBy(called);
+  }
+}
+
+/**
+ * Checks a header that does not name the only input, whose columns are taken in their order.
+ * @throws ServingError BAD_INPUT for a column without a name, other separators, or numbers, which are data
+ */
+export function requireColumnNames(
+  cells: readonly string[],
+  name: string,
+  { inputs }: Pick<Signature, 'inputs'>,
+): void {
+  const takes = columnsOf(name, inputs);
+  const called = separatorIn(cells);
+  if (called && takes !== undefined && takes !== cells.length) throw separatedBy(called);
+  const unnamed = cells.findIndex((cell) => cell.trim() === '');
+  if (unnamed >= 0) {
     throw new ServingError(
       'BAD_INPUT',
-      `the cells of the CSV are separated by ${called}. Separate them by commas.`,
+      `column ${unnamed + 1} has no name. An index of pandas has none: write the CSV with to_csv(index=False).`,
     );
   }
+  // Names that pandas makes up are numbers, too.
+  const areCounted = cells.every((cell, at) => cell.trim() === `${at}`);
+  if (inputs[name]?.dtype === 'string' || areCounted || !cells.every(isNumber)) return;
+  throw new ServingError(
+    'BAD_INPUT',
+    'it has numbers alone. If they are data, send the CSV without header=present. If they are names, leave that line out.',
+  );
+}
+
+/** What may be wrong with a first line that is not declared and that the input does not take. */
+export function firstLineHint(cells: readonly string[]): string {
+  const called = separatorIn(cells);
+  if (called) return ` Cells are separated by commas, and this line has ${called}.`;
+  if (cells.some(isNumber)) return '';
+  return ' If the first line names the columns, send it as text/csv;header=present.';
+}
+
+function isNumber(cell: string): boolean {
+  return cell.trim() !== '' && Number.isFinite(Number(cell));
+}
+
+/** Undefined if no cell has another separator in it. */
+function separatorIn(cells: readonly string[]): string | undefined {
+  return SEPARATORS.find(([separator]) => cells.some((cell) => cell.includes(separator)))?.[1];
+}
+
+function separatedBy(called: string): ServingError {
+  return new ServingError(
+    'BAD_INPUT',
+    `the cells of the CSV are separated by ${called}. Separate them by commas.`,
+  );
 }
 
 const SEPARATORS = [

@@ -159,6 +159,35 @@ describe('requests', () => {
     expect((await failure('x,x\n1,2,3', vector)).message).toMatch(/takes 3 columns, and 2 have/);
   });
 
+  test.each([
+    [',age,rooms\n0,50,3', /^the header: column 1 has no name\. .*index=False/],
+    ['50,3,1000\n1,2,3', /^the header: it has numbers alone/],
+    ['age;rooms;area\n1;2;3', /separated by semicolons/],
+    ['age\trooms\tarea\n1\t2\t3', /separated by tabs/],
+  ])('a header that hides a fault is refused: %j', async (body, message) => {
+    expect((await failure(body, vector, 'text/csv; header=present')).message).toMatch(message);
+  });
+
+  test('a header of names that are numbers: those that pandas makes up', async () => {
+    expect(await decode('0,1,2\n1,2,3', vector, 'text/csv; header=present')).toEqual({
+      x: [[1, 2, 3]],
+    });
+    const years = signatureOf({ word: ['string', [-1]] });
+    expect(await decode('2024\na', years, 'text/csv; header=present')).toEqual({
+      word: [Buffer.from('a')],
+    });
+  });
+
+  test.each([
+    ['a,b,c\n1,2,3', /takes\. If the first line names the columns/],
+    ['50,,1000\n1,2,3', /takes it\.$/],
+    ['50,x,1000\n1,2,3', /takes\.$/],
+    ['1;2;3\n1;2;3', /, and this line has semicolons\.$/],
+    ['1,2,3\na,b,c', /takes\.$/],
+  ])('what may be wrong with the first line: %j', async (body, message) => {
+    expect((await failure(body, vector)).message).toMatch(message);
+  });
+
   test('a body of many slices comes out whole, quoted or not', async () => {
     const rows = Array.from({ length: 9000 }, (_, at) => [at + 10, at / 2, -at - 1]);
     const plain = rows.map((row) => row.join(',')).join('\r\n');

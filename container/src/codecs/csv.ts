@@ -5,7 +5,14 @@ import type { DecodeLimits } from '../decode-limits.ts';
 import { ServingError } from '../errors.ts';
 import type { DecodeContext, DecodedRequest, RequestCodec } from './codec.ts';
 import { type CellCollector, cellCollector } from './csv-cells.ts';
-import { headerLine, namesInputs, requireColumns, requireCommas } from './csv-header.ts';
+import {
+  firstLineHint,
+  headerLine,
+  namesInputs,
+  requireColumnNames,
+  requireColumns,
+  requireCommas,
+} from './csv-header.ts';
 import { type CsvRow, readCsv } from './csv-reader.ts';
 import { onlyInputOf, reading, unknownInput } from './input-error.ts';
 
@@ -38,14 +45,23 @@ function tableFor(context: DecodeContext) {
   let rows = 0;
   /** A first line of names, data if no other follows. */
   let held: CsvRow | undefined;
+  let isNamed = false;
   const addNames = (cells: readonly string[]) => {
     columns = reading(() => namedColumns(cells, context), 'the header');
     width = cells.length;
+    isNamed = true;
   };
   const addData = ({ cells, line }: CsvRow) => {
     width ??= cells.length;
     checkWidth(cells.length, width, line);
-    columns?.add(cells, line);
+    try {
+      columns?.add(cells, line);
+    } catch (error) {
+      if (rows > 0 || isNamed || header !== undefined || !(error instanceof ServingError))
+        throw error;
+      const message = `${error.message}${firstLineHint(cells)}`;
+      throw new ServingError(error.code, message, { cause: error });
+    }
     rows += 1;
   };
   return {
@@ -99,6 +115,7 @@ function namedColumns(cells: readonly string[], context: DecodeContext): Columns
   const header = cells.map((cell) => cell.trim());
   const [only, ...others] = names;
   if (only !== undefined && others.length === 0 && !header.includes(only)) {
+    requireColumnNames(header, only, signature);
     return unnamedColumns(only, context);
   }
   const inputs = new Map<string, { collector: CellCollector; at: number[] }>();
