@@ -3,12 +3,9 @@ import { once } from 'node:events';
 import { createServer, type Server } from 'node:net';
 import { CommandError } from '../errors.ts';
 
-/** A TCP port on this machine that nothing listens on at the moment. */
-export async function freePort(): Promise<number> {
-  const probe = await listen(0);
-  const address = probe.address();
-  await close(probe);
-  return typeof address === 'object' && address ? address.port : 0;
+/** A TCP port on this machine that nothing listens on at the moment. @throws CommandError PORT_REFUSED if none turns up */
+export function freePort(): Promise<number> {
+  return freePortRange(1);
 }
 
 /**
