@@ -1,29 +1,20 @@
 /** What a request makes TensorFlow Serving print ends nothing, blames nobody, and neither fills the log nor shows in it. */
-import { writeFileSync } from 'node:fs';
-import { chmod, mkdtemp, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import pino from 'pino';
 import { until } from '../testing/runtime-process.ts';
-import { MODEL_SERVER_PROGRAM } from './command.ts';
+import { useSupervisedScript } from '../testing/supervised-script.ts';
 import { startingSocket } from './listening.ts';
 import { endedByItself, lacksMemory, type ProcessEnd } from './process.ts';
-import { Supervisor } from './supervisor.ts';
+import type { Supervisor } from './supervisor.ts';
 
 const SERVES = 'I server.cc:427] Running gRPC ModelServer at UNIX socket';
 const TIME = '2026-01-01 00:00:00.000000: ';
 const CHECK = `${TIME}F tensor_shape.cc:201] Check failed: 0 <= n`;
 const DONE = `${TIME}I loader_harness.cc:70] Unloading servable version {name: half version: 1}`;
 
-let directory: string;
+const scripted = useSupervisedScript();
 let supervisor: Supervisor;
-beforeEach(async () => {
-  directory = await mkdtemp(join(tmpdir(), 'supervisor-'));
-});
-afterEach(async () => {
-  await supervisor.stop(0);
-  await rm(directory, { recursive: true, force: true });
-});
 
 interface Ran {
   readonly end: ProcessEnd | undefined;
@@ -34,30 +25,23 @@ interface Ran {
 
 /** Runs a program that listens, prints the output, and ends by a signal. */
 async function run(output: string, signal: string, level = 'info'): Promise<Ran> {
-  const program = join(directory, MODEL_SERVER_PROGRAM);
-  const grpcSocket = join(directory, 'grpc.sock');
-  const endpoint = { host: '127.0.0.1', grpcPort: 0, restPort: 0, grpcSocket };
-  writeFileSync(startingSocket(endpoint), '');
+  const { directory, endpoint } = scripted;
+  await writeFile(startingSocket(endpoint), '');
   await writeFile(join(directory, 'output'), output);
   const script = [
-    '#!/bin/sh',
     `cd ${directory}`,
     `echo "${TIME}I server.cc:1] at the start" >&2`,
     `echo "${TIME}${SERVES}" >&2`,
     'while [ -e grpc.sock.new ]; do sleep 0.01; done',
     `cat output >&2; kill -s ${signal} $$`,
   ];
-  await writeFile(program, script.join('\n'));
-  await chmod(program, 0o755);
   let text = '';
   let end: ProcessEnd | undefined;
   let hasEnded = false;
   const write = (line: string) => {
     text += line;
   };
-  supervisor = new Supervisor({
-    instances: [{ flags: [], endpoint }],
-    env: { PATH: `${directory}:${process.env.PATH}` },
+  supervisor = await scripted.start(script, {
     log: pino({ level }, { write }),
     hasServed: () => true,
     onEnd: (_index, _reason, how) => {
@@ -68,7 +52,6 @@ async function run(output: string, signal: string, level = 'info'): Promise<Ran>
       hasEnded = true;
     },
   });
-  supervisor.start();
   await until(() => hasEnded);
   const log = text.trim().split('\n');
   return { end, text, log: log.map((line) => JSON.parse(line) as Record<string, unknown>) };

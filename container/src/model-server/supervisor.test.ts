@@ -1,33 +1,20 @@
 /** Deaths of the model server: which are restarted, how soon, and which end the start. */
-import { chmod, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import pino from 'pino';
 import { until } from '../testing/runtime-process.ts';
-import { MODEL_SERVER_PROGRAM } from './command.ts';
-import { Supervisor, type SupervisorOptions } from './supervisor.ts';
+import { useSupervisedScript } from '../testing/supervised-script.ts';
+import type { Supervisor, SupervisorOptions } from './supervisor.ts';
 
-let directory: string;
+const scripted = useSupervisedScript();
 let supervisor: Supervisor;
-beforeEach(async () => {
-  directory = await mkdtemp(join(tmpdir(), 'supervisor-'));
-});
-afterEach(async () => {
-  await supervisor.stop(0);
-  await rm(directory, { recursive: true, force: true });
-});
 
 /** Starts a shell script as `tensorflow_model_server`, which notes every start. */
 async function supervise(
   script: string,
   options: Partial<SupervisorOptions> = {},
 ): Promise<{ failure: Promise<string>; starts: () => Promise<number>; delays: number[] }> {
-  const program = join(directory, MODEL_SERVER_PROGRAM);
-  const starts = join(directory, 'starts');
-  await writeFile(program, `#!/bin/sh\necho start >>${starts}\n${script}\n`);
-  await chmod(program, 0o755);
-  const grpcSocket = join(directory, 'grpc.sock');
-  const endpoint = { host: '127.0.0.1', grpcPort: 0, restPort: 0, grpcSocket };
+  const starts = join(scripted.directory, 'starts');
   const delays: number[] = [];
   const stream = {
     write: (line: string) => {
@@ -35,18 +22,17 @@ async function supervise(
       if (restartInMs !== undefined) delays.push(restartInMs);
     },
   };
+  let fail: (message: string) => void = () => undefined;
   const failure = new Promise<string>((resolve) => {
-    supervisor = new Supervisor({
-      instances: [{ flags: [], endpoint }],
-      env: { PATH: `${directory}:${process.env.PATH}` },
-      log: pino({}, stream),
-      hasServed: () => false,
-      onEnd: () => undefined,
-      onStartFailure: (error) => resolve(error.message),
-      ...options,
-    });
+    fail = resolve;
   });
-  supervisor.start();
+  supervisor = await scripted.start([`echo start >>${starts}`, script], {
+    log: pino({}, stream),
+    hasServed: () => false,
+    onEnd: () => undefined,
+    onStartFailure: (error) => fail(error.message),
+    ...options,
+  });
   const count = async () =>
     (await readFile(starts, 'utf8').catch(() => '')).split('\n').filter(Boolean).length;
   return { failure, starts: count, delays };
