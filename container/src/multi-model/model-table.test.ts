@@ -57,6 +57,22 @@ test.each<[string, Error, RegExp]>([
     /OOM when allocating tensor/,
   ],
   [
+    'the same in the words of older releases',
+    new StatusError(
+      GrpcStatus.UNKNOWN,
+      '1 servable(s) did not become available: {{{name: big version: 1} due to error: Resource exhausted: no room}, }',
+    ),
+    /no room/,
+  ],
+  [
+    'a file that could not be mapped for lack of memory',
+    new StatusError(
+      GrpcStatus.UNKNOWN,
+      '1 servable(s) did not become available: {{{name: big version: 1} due to error: UNKNOWN: /m/1/variables; Cannot allocate memory}, }',
+    ),
+    /Cannot allocate memory/,
+  ],
+  [
     "the model server's account of its resources",
     new StatusError(GrpcStatus.RESOURCE_EXHAUSTED, 'Insufficient resources'),
     /Insufficient resources/,
@@ -81,6 +97,16 @@ test.each<[string, Error, RegExp]>([
     ['a', 'b', 'big', 'c', 'd'].sort((x, y) => Number(x === 'big') - Number(y === 'big')),
   );
   expect(models.models.map(({ served }) => served.name)).toEqual(['a', 'b', 'c', 'd']);
+});
+
+test.each([
+  "INVALID_ARGUMENT: NodeDef mentions attr 'RESOURCE_EXHAUSTED: out of memory'",
+  "NOT_FOUND: Op type not registered 'std::bad_alloc' in binary",
+  "Invalid argument: node 'a; Cannot allocate memory' has no input",
+])('what the files of a model say is no lack of memory: %s', async (status) => {
+  const text = `1 servable(s) did not become available: {{{name: a version: 1} due to error: ${status}}, }`;
+  const { models } = table({ a: new StatusError(GrpcStatus.UNKNOWN, text) });
+  await expect(models.load('a', await model('a'))).rejects.toMatchObject({ code: 'BAD_ARCHIVE' });
 });
 
 test.each([['Server Threadpool Exhausted'], ['']])(
