@@ -30,5 +30,6 @@ export * from './sagemaker-name.ts';
 export * from './settings.ts';
 export * from './shard-report.ts';
 export * from './share.ts';
+export * from './text-lines.ts';
 export * from './worker-arguments.ts';
 export * from './worker-run.ts';

@@ -2,8 +2,7 @@
 import { createReadStream, existsSync } from 'node:fs';
 import { mkdir, open, readdir, readFile, rename, rm } from 'node:fs/promises';
 import { basename, dirname, join, resolve } from 'node:path';
-import { createInterface } from 'node:readline';
-import { PACK_ENDINGS, PACK_FORMATS, type PackFormat } from '@sagemaker-tfs/batch';
+import { PACK_ENDINGS, PACK_FORMATS, type PackFormat, textLines } from '@sagemaker-tfs/batch';
 import {
   encodeLengthPrefixed,
   encodeRecordIo,
@@ -249,7 +248,7 @@ async function* namesOf(path: string): AsyncGenerator<string, undefined> {
   });
   if (!file) return undefined;
   try {
-    for await (const line of createInterface({ input: file.createReadStream() })) {
+    for await (const line of textLines(file.createReadStream())) {
       yield JSON.parse(line) as string;
     }
   } finally {

@@ -1,5 +1,4 @@
 /** Keys of what `batch worker` has written, as `verify` compares them with the inputs. */
-import { createInterface } from 'node:readline';
 import { Readable } from 'node:stream';
 import { createGunzip } from 'node:zlib';
 import type { S3Client } from '@aws-sdk/client-s3';
@@ -22,6 +21,7 @@ import {
   rangesOf,
   readKeysFile,
   type S3Location,
+  textLines,
   type WorkerCounts,
   type WorkerFiles,
   type WorkerPlan,
@@ -149,7 +149,7 @@ interface PartCounts extends WorkerCounts {
 export async function countsOfPart(file: KeysFile): Promise<PartCounts> {
   const byCode = new Map<string, number>();
   let header: WorkerCounts | undefined;
-  for await (const line of textLines(file)) {
+  for await (const line of linesIn(file)) {
     if (header === undefined) {
       header = parseKeysHeader(line, file.key);
       if (header.failures === 0) break;
@@ -164,14 +164,14 @@ export async function countsOfPart(file: KeysFile): Promise<PartCounts> {
 /** Lines of a file of keys behind the first. @throws BatchError WORKER_FILE_INVALID */
 export async function* keyLines(file: KeysFile) {
   let isFirst = true;
-  for await (const line of textLines(file)) {
+  for await (const line of linesIn(file)) {
     if (!isFirst) yield parseKeyLine(line, file.key);
     else parseKeysHeader(line, file.key);
     isFirst = false;
   }
 }
 
-async function* textLines({ bytes }: KeysFile): AsyncGenerator<string> {
-  const input = Readable.from([bytes]).compose(createGunzip());
-  yield* createInterface({ input: input as Readable });
+function linesIn({ bytes }: KeysFile): AsyncGenerator<string> {
+  const text = Readable.from([bytes]).compose(createGunzip());
+  return textLines(text as Readable);
 }

@@ -3,8 +3,8 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { join } from 'node:path';
-import { createInterface } from 'node:readline';
-import { BATCH_ERRORS, BatchError, type BatchErrorCode } from '@sagemaker-tfs/batch';
+import type { Readable } from 'node:stream';
+import { BATCH_ERRORS, BatchError, type BatchErrorCode, textLines } from '@sagemaker-tfs/batch';
 import { LAST_WORDS } from '@sagemaker-tfs/container/last-words';
 import { startWatchdog } from '@sagemaker-tfs/container/watchdog';
 import * as z from 'zod';
@@ -124,7 +124,7 @@ async function reportOf(
   let error: { code: string; message: string } | undefined;
   const said: string[] = [];
   const inAll = acrossProcesses<WorkerReport & { readonly pid: number }>();
-  createInterface({ input: child.stdout as NodeJS.ReadableStream }).on('line', (text) => {
+  const stdout = eachLine(child.stdout as Readable, (text) => {
     const line = parseLine(text);
     if (!line) process.stderr.write(`${printable(text)}\n`);
     else if (line.batchWorker === 'error') error = line;
@@ -135,11 +135,13 @@ async function reportOf(
       onProgress(all);
     }
   });
-  createInterface({ input: child.stderr as NodeJS.ReadableStream }).on('line', (text) => {
+  const stderr = eachLine(child.stderr as Readable, (text) => {
     if (text.startsWith(LAST_WORDS)) said.push(text.slice(LAST_WORDS.length));
     else process.stderr.write(`${printable(text)}\n`);
   });
-  const [status, killedBy] = (await once(child, 'close')) as [number | null, string | null];
+  const ended = once(child, 'close');
+  await Promise.all([stdout, stderr]);
+  const [status, killedBy] = (await ended) as [number | null, string | null];
   if (error && isBatchError(error.code)) throw new BatchError(error.code, error.message);
   if (report) return report;
   signal.throwIfAborted();
@@ -149,6 +151,10 @@ async function reportOf(
       said.at(-1) ??
       `the worker ${killedBy ? `was killed by ${killedBy}` : `ended with status ${status}`}. Run it again.`,
   );
+}
+
+async function eachLine(output: Readable, take: (line: string) => void): Promise<void> {
+  for await (const line of textLines(output)) take(line);
 }
 
 function parseLine(text: string): z.output<typeof lineSchema> | undefined {

@@ -5,8 +5,7 @@
 import { createReadStream } from 'node:fs';
 import { mkdir, open, rename, rm } from 'node:fs/promises';
 import { dirname } from 'node:path';
-import { createInterface } from 'node:readline';
-import { type Answer, errorOfRow, rowsOf } from '@sagemaker-tfs/batch';
+import { type Answer, errorOfRow, rowsOf, textLines } from '@sagemaker-tfs/batch';
 import { parseJson } from '@sagemaker-tfs/tensors';
 import * as z from 'zod';
 import { openJsonArray } from '../../json-array-file.ts';
@@ -143,7 +142,7 @@ export async function collectDeadLetters(
   try {
     await manifest.add({ prefix });
     for (const file of files) {
-      for await (const line of createInterface({ input: createReadStream(file) })) {
+      for await (const line of textLines(createReadStream(file))) {
         const { key } = letterSchema.parse(JSON.parse(line));
         found.letters++;
         if (key === last) continue;

@@ -58,6 +58,15 @@ test('CSV, JSON Lines and Parquet give the same rows', async () => {
   }
 });
 
+test('a text that JSON Lines hold as it is may have what readline takes for the end of a line', async () => {
+  const site = 'a\u2028b\u2029c\u0085d';
+  const known = file('odd.jsonl', `${JSON.stringify({ path: 'b.jpg', site })}\r\n`);
+  const lines = readFileSync(await fetched(known, 'path', 'ndjson'), 'utf8')
+    .trim()
+    .split('\n');
+  expect(JSON.parse(lines.at(-1) ?? '')).toMatchObject({ key: 'b.jpg', input: { site } });
+});
+
 test('a line of NDJSON has the row beside the answer; CSV has it behind', async () => {
   const known = file('known.csv', CSV);
   const [first = '', last = ''] = readFileSync(await fetched(known, 'path', 'ndjson'), 'utf8')

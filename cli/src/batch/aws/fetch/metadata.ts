@@ -2,7 +2,7 @@
 import { createHash } from 'node:crypto';
 import { createReadStream } from 'node:fs';
 import { access, readFile } from 'node:fs/promises';
-import { createInterface } from 'node:readline';
+import { textLines } from '@sagemaker-tfs/batch';
 import { parseJson } from '@sagemaker-tfs/tensors';
 import { parse } from 'csv-parse';
 import { asyncBufferFromFile, parquetReadObjects } from 'hyparquet';
@@ -52,7 +52,7 @@ async function* csv(file: string): AsyncGenerator<Record<string, Cell>> {
 async function* jsonLines(file: string): AsyncGenerator<Record<string, Cell>> {
   await access(file).catch(notRead(file));
   let number = 0;
-  for await (const line of createInterface({ input: createReadStream(file) })) {
+  for await (const line of textLines(createReadStream(file))) {
     number++;
     if (line.trim() === '') continue;
     const row = objectIn(line);
