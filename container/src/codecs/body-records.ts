@@ -12,8 +12,10 @@ import {
 } from '@sagemaker-tfs/tensors';
 import { parseMediaType } from '@sagemaker-tfs/tensors/media-type';
 import type { DecodeLimits } from '../decode-limits.ts';
+import { ServingError } from '../errors.ts';
 import { eachInTurns } from '../waiting/in-turns.ts';
 import { namesInputs } from './csv-header.ts';
+import { type CsvReading, type CsvRow, readCsv } from './csv-reader.ts';
 import { csvRecords } from './csv-records.ts';
 import { jsonRecords } from './json-records.ts';
 import './native-checksums.ts';
@@ -69,7 +71,8 @@ export async function bodyRecords(
       const lines: number[] = [];
       const records = await upTo(maxStrings, csvLines(body, trim, lines));
       const header = parameters.header?.toLowerCase();
-      return csv(records, lines, hasHeader(records ?? [], header, signature) ? 1 : 0);
+      const isNamed = await hasHeader(records ?? [], header, { signature, trim, signal });
+      return csv(records, lines, isNamed ? 1 : 0);
     }
     case 'application/x-tfrecord':
       return framed(await upTo(maxStrings, readTfRecords(body)), encodeTfRecord);
@@ -119,16 +122,29 @@ function* csvLines(body: Uint8Array, trim: boolean, lines: number[]): Generator<
 }
 
 /** As the reader of the whole body: a line of names before others is the header, declared or not. */
-function hasHeader(
+async function hasHeader(
   [first, ...others]: readonly Uint8Array[],
   declared: string | undefined,
-  signature: Signature,
-): boolean {
+  { signature, trim, signal }: CsvReading & { readonly signature: Signature },
+): Promise<boolean> {
   if (declared === 'present') return true;
   if (!first || others.length === 0) return false;
-  const cells = Buffer.from(first).toString('utf8').split(',');
-  const names = cells.map((cell) => cell.trim().replace(/^"(.*)"$/s, '$1'));
-  return namesInputs(names, declared, signature);
+  const cells = await cellsOf(first, { trim, signal });
+  return cells !== undefined && namesInputs(cells, declared, signature);
+}
+
+/** Undefined of a line that cannot be read. */
+async function cellsOf(
+  line: Uint8Array,
+  reading: CsvReading,
+): Promise<readonly string[] | undefined> {
+  const rows: CsvRow[] = [];
+  try {
+    await readCsv(line, (row) => rows.push(row), reading);
+  } catch (error) {
+    if (!(error instanceof ServingError)) throw error;
+  }
+  return rows[0]?.cells;
 }
 
 function csv(

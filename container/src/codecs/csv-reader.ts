@@ -18,7 +18,7 @@ const QUOTE = 0x22;
 const LINE_FEED = 0x0a;
 
 /** How a body is read. */
-interface CsvReading {
+export interface CsvReading {
   /**
    * Drop the space around cells, and lines of nothing else: for numbers. As text, space belongs to the cell (RFC 4180,
    * Python's csv, pandas), and a quote behind it is an error.
