@@ -1,5 +1,9 @@
 /** The room's catalogue: what can be wrong with a text that names or lists objects, and what ends a batch worker. */
 export const BATCH_ERRORS = {
+  ALREADY_RUNNING: {
+    exitStatus: 1,
+    meaning: 'Another run of workers writes below the same output prefix.',
+  },
   S3_URI_INVALID: { exitStatus: 2, meaning: 'The text is not `s3://BUCKET/KEY`.' },
   MANIFEST_INVALID: { exitStatus: 1, meaning: 'The file is not a manifest of SageMaker.' },
   FACTS_INVALID: {

@@ -10,6 +10,8 @@
  * - `_worker/hours/PROCESS/first` and `/last`: written when a process begins and every minute, where the run has a
  *   budget; between the two lies the time that it worked
  * - `_worker/notices/PP.json`: a topic has heard that this percentage of the ranges is done
+ * - `_worker/lease/NNNNNN.json`: the run that may write, where the machine names runs. The highest number counts, and
+ *   `NNNNNN.alive` is written again and again while it works
  */
 import * as z from 'zod';
 import { BatchError } from './errors.ts';
@@ -143,6 +145,28 @@ export const HOURS_FOLDER = `${WORKER_FOLDER}hours/`;
 export function hoursKeys(process: string): { first: string; last: string } {
   const folder = `${HOURS_FOLDER}${process}/`;
   return { first: `${folder}first`, last: `${folder}last` };
+}
+
+/** Folder of the leases. */
+export const LEASE_FOLDER = `${WORKER_FOLDER}lease/`;
+
+/** Keys of a lease's two files: whose it is, and when its holder was last seen. */
+export function leaseKeys(number: number): { holder: string; alive: string } {
+  const name = `${LEASE_FOLDER}${String(number).padStart(6, '0')}`;
+  return { holder: `${name}.json`, alive: `${name}.alive` };
+}
+
+/** Number of the newest lease of a listing of `LEASE_FOLDER`; undefined if there is none. */
+export function newestLease(files: readonly { key: string }[]): number | undefined {
+  const numbers = files.flatMap(({ key }) => /\/(\d{6,})\.json$/.exec(key)?.[1] ?? []);
+  return numbers.length === 0 ? undefined : Math.max(...numbers.map(Number));
+}
+
+const lease = z.object({ run: z.string() });
+
+/** @returns the run that holds a lease @throws BatchError WORKER_FILE_INVALID */
+export function parseLease(text: string, source: string): string {
+  return parsed(text, source, lease).run;
 }
 
 /** Milliseconds that all processes of a listing of `HOURS_FOLDER` have worked. */

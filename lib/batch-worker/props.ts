@@ -93,7 +93,8 @@ export interface BatchWorkerProps {
    */
   readonly maxFailurePercent?: number;
   /**
-   * When to start. A run over inputs that all have an answer ends at once.
+   * When to start. A start while the former run still works ends with `ALREADY_RUNNING`; over inputs that all have an answer it
+   * ends at once. Inputs added to ranges that are done are not taken.
    * @default - only when asked
    */
   readonly schedule?: Schedule;

@@ -15,11 +15,12 @@ import { answerLines, ModelGone } from './answer.ts';
 import { ask } from './ask.ts';
 import { openBudget } from './budget.ts';
 import { cautionOf, NO_CAUTION } from './caution.ts';
+import { openLease, runOfMachine } from './lease.ts';
 import { noticeTeller, publishToTopic } from './notices.ts';
 import { readOptions, type WorkerOptions } from './options.ts';
 import { recordOf } from './pack.ts';
 import { rowMaker } from './row.ts';
-import { s3Client, storeBelow } from './store.ts';
+import { type Store, s3Client, storeBelow } from './store.ts';
 import { MODEL_GONE, onStopSignals, POISON, supervise, tellSupervisor } from './supervise.ts';
 import { type WorkerContext, type WorkerReport, work } from './worker.ts';
 
@@ -58,6 +59,8 @@ async function workHere(
   const s3 = s3Client(options.reads);
   const name = randomUUID();
   const store = storeBelow(s3, options.outputUri, name, options.kmsKeyId);
+  const lease = await leaseOf(store, asked.signal, log);
+  if (!lease) return 1;
   const budget = await openBudget(store, name, options.budgetHours, (error) =>
     log.warn(`the hours of the run were not counted: ${(error as Error).message}`),
   );
@@ -66,7 +69,7 @@ async function workHere(
     s3,
     store,
     maxHeldBytes: environment.limits.maxHeldBytes,
-    stopping: AbortSignal.any([asked.signal, budget.usedUp]),
+    stopping: AbortSignal.any([asked.signal, budget.usedUp, lease.lost]),
     onProgress: (progress: WorkerReport) => tell('progress', progress),
   };
   const onFailure = (error: unknown) =>
@@ -80,12 +83,24 @@ async function workHere(
         ));
     tell('report', report);
     if (report.done === report.ranges) return 0;
+    lease.lost.throwIfAborted();
     if (!asked.signal.aborted && budget.isUsedUp()) throw overBudget(options);
     return 1;
   } finally {
     await budget.close();
+    await lease.close();
     s3.destroy();
   }
+}
+
+function leaseOf(store: Store, stopping: AbortSignal, log: Logger) {
+  return openLease(store, {
+    run: runOfMachine(process.env),
+    stopping,
+    onWait: (holder) =>
+      log.info(`the run ${holder} may still write here: waiting for its end, or for a sign of it`),
+    onFailure: (error) => log.warn(`no sign of life was written: ${(error as Error).message}`),
+  });
 }
 
 function overBudget({ budgetHours }: WorkerOptions): BatchError {

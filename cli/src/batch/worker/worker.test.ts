@@ -314,6 +314,38 @@ test('another worker at the same range: one of them says so, and nothing is lost
   expect(lines('same')).toEqual(lines('plain'));
 });
 
+test('a second job of AWS Batch is refused while the first writes, and continues its work once it is dead', async () => {
+  const asJob = (job: string) =>
+    sagemakerTfs(lineOf('leased'), { ...s3.environment, AWS_BATCH_JOB_ID: job });
+  const first = spawn(process.execPath, [PROGRAM, ...lineOf('leased')], {
+    env: { ...process.env, ...s3.environment, AWS_BATCH_JOB_ID: 'first:0' },
+    stdio: ['ignore', 'pipe', 'ignore'],
+    detached: true,
+  });
+  await until(() => parts('leased') > 2, first);
+  const ended = once(first, 'exit');
+  kill(first);
+  await ended;
+  const out = s3.stored.get('out') as Map<string, { body: Uint8Array; modified: number }>;
+  const seenAt = (modified: number) => {
+    for (const [key, file] of out) {
+      if (key.startsWith('leased/_worker/lease/')) out.set(key, { ...file, modified });
+    }
+  };
+  // Another child of the first, on another machine.
+  const child = setInterval(() => seenAt(Date.now()), 500);
+  const refused = await asJob('second:0');
+  clearInterval(child);
+  expect(refused.exitCode).toBe(1);
+  expect(JSON.parse(refused.stdout)).toMatchObject({
+    code: 'ALREADY_RUNNING',
+    error: expect.stringContaining('first'),
+  });
+  seenAt(Date.now() - 600_000);
+  expect((await asJob('second:0')).exitCode).toBe(0);
+  expect(lines('leased')).toEqual(lines('plain'));
+});
+
 test('S3 under load, connections that break, objects that are deleted or forbidden', async () => {
   const random = uniform(11);
   const [deleted, forbidden] = [keyOf(40), keyOf(41)];
