@@ -8,9 +8,6 @@ export const CONSTRUCT_ERRORS = {
   PACKAGING_FAILED: 'The model cannot be packaged. The message holds what `package` printed.',
   IMAGE_NOT_BUILT: 'A model needs an image that the image stack does not build.',
   BUILD_INCOMPLETE: 'A file that the build of the package makes is missing.',
-  INVENTORY_NOT_READ: 'A file of the S3 inventory cannot be read.',
-  INVENTORY_INVALID:
-    'The S3 inventory is not a CSV inventory of the input bucket with a column `Key`.',
   SMOKE_TEST_FAILED:
     'An answer of the endpoint, or its status, is not what the smoke test expects.',
   SMOKE_TEST_INVALID: 'An expectation of the smoke test makes no sense.',

@@ -18,6 +18,12 @@ export const BATCH_ERRORS = {
     meaning: 'The output prefix has answers of another model, or of other settings.',
   },
   OTHER_WORKER: { exitStatus: 1, meaning: 'Two workers wrote the same range of keys.' },
+  INVENTORY_NOT_READ: { exitStatus: 1, meaning: 'A file of the S3 inventory cannot be read.' },
+  INVENTORY_INVALID: {
+    exitStatus: 1,
+    meaning:
+      'The S3 inventory is not a CSV inventory of the input bucket with the columns that are needed.',
+  },
   NODE_TOO_OLD: {
     exitStatus: 1,
     meaning: 'The Node that runs is older than the packages need.',

@@ -18,6 +18,7 @@ export * from './logs/log-group.ts';
 export * from './machine.ts';
 export * from './manifest-file.ts';
 export * from './manifest-stream.ts';
+export * from './merge-sorted.ts';
 export * from './model-digest.ts';
 export * from './notices.ts';
 export * from './origin.ts';

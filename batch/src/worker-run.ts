@@ -6,6 +6,7 @@
  *   its range, so the last part that is there tells how far the range is.
  * - `_worker/keys/RRRRR-PPPPPP-PROCESS.ndjson.gz`: the keys of a part, written before it by each process that tries to write it
  * - `_worker/done/RRRRR.json`: the range is done
+ * - `_worker/inventory/`: of a run over an S3 inventory, its objects in sorted runs; `s3/inventory-runs.ts` says how
  * - of `batch pack`, the parts are files of records instead, `parts/RRRRR-PPPPPP.tfrecord` for example
  * - `_worker/hours/PROCESS/first` and `/last`: written when a process begins and every minute, where the run has a
  *   budget; between the two lies the time that it worked
@@ -37,6 +38,7 @@ const plan = z.object({
   inputUri: z.string(),
   keySuffix: z.string(),
   cuts: z.array(z.string()),
+  inventoryUri: z.string().optional(),
   pack: z.enum(PACK_FORMATS).optional(),
 });
 
@@ -50,6 +52,8 @@ export interface WorkerPlan {
   readonly keySuffix: string;
   /** Whole keys, sorted. Range `i` has the keys after the cut before it, up to and with cut `i`. */
   readonly cuts: readonly string[];
+  /** S3 URI of the `manifest.json` of the S3 inventory that lists the inputs; undefined if the prefix is listed. */
+  readonly inventoryUri?: string | undefined;
   /** Framing of the inputs in the parts; undefined if parts have answers. */
   readonly pack?: PackFormat | undefined;
 }

@@ -558,7 +558,7 @@ describe('in shards', () => {
     [
       'of another bucket',
       () => putInventory([], { sourceBucket: 'photos' }),
-      /lists bucket photos, but inputUri is in data/,
+      /lists bucket photos, but the inputs are in data/,
     ],
     [
       'with a row that is cut off',

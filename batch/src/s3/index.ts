@@ -3,6 +3,7 @@
 export { listDated } from './dated-listing.ts';
 export { httpStatusOf, isPassing } from './errors.ts';
 export { readFacts } from './facts.ts';
+export { type Inventory, inventoryRows, readInventory } from './inventory.ts';
 export { type KeyRange, keyRanges, LAST } from './key-ranges.ts';
 export { listObjects, listPage, type S3Object } from './listing.ts';
 export { findObjects } from './lookup.ts';

@@ -21,6 +21,7 @@ interface PackOptions {
   readonly format: PackFormat;
   readonly shardSize: number;
   readonly keySuffix?: string;
+  readonly inventory?: string;
   readonly share?: string;
   readonly ranges?: string;
   readonly budgetHours?: string;
@@ -53,6 +54,10 @@ export function addBatchShards(batch: Command): void {
     .option(
       '--key-suffix <text>',
       'of S3, end of the keys that are taken, such as .jpg (default: all)',
+    )
+    .option(
+      '--inventory <s3 uri>',
+      'of S3, manifest.json of an S3 inventory in CSV that lists the files (default: the prefix is listed)',
     )
     .option(
       '--share <part>',
@@ -103,7 +108,14 @@ async function pack(from: string, options: PackOptions): Promise<void> {
     if (options.followLinks) throw usageError('--follow-links is for a folder. Leave it out.');
     return packOnS3(from, options);
   }
-  for (const name of ['keySuffix', 'share', 'ranges', 'budgetHours', 'region'] as const) {
+  for (const name of [
+    'keySuffix',
+    'inventory',
+    'share',
+    'ranges',
+    'budgetHours',
+    'region',
+  ] as const) {
     if (options[name] === undefined) continue;
     const flag = name.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`);
     throw usageError(`--${flag} is for inputs on S3. Leave it out.`);
@@ -115,7 +127,8 @@ const MAX_SHARD = UNITS.GB;
 
 /** The worker, without a model. */
 async function packOnS3(from: string, options: PackOptions): Promise<void> {
-  const { format, shardSize, keySuffix, share, ranges, budgetHours, region, json } = options;
+  const { format, shardSize, keySuffix, inventory, share, ranges, budgetHours, region, json } =
+    options;
   if (shardSize < 1 || shardSize > MAX_SHARD) {
     throw usageError('--shard-size is too large for shards on S3. Give 1B to 1GB.');
   }
@@ -125,6 +138,7 @@ async function packOnS3(from: string, options: PackOptions): Promise<void> {
     pack: format,
     'part-mb': shardSize / UNITS.MB,
     'key-suffix': keySuffix,
+    inventory,
     share,
     ranges,
     'budget-hours': budgetHours,

@@ -10,6 +10,10 @@ import { runWorkerWithBar, workerAbort } from './run-worker-with-bar.ts';
 /** Options that go to the worker as they are. */
 const PASSED = [
   ['key-suffix <text>', 'end of the keys that are taken, such as .jpg (default: all)'],
+  [
+    'inventory <s3 uri>',
+    'manifest.json of an S3 inventory in CSV that lists the inputs (default: the prefix is listed)',
+  ],
   ['accept <type>', 'media type of the answers'],
   ['custom-attributes <text>', 'custom attributes of every question'],
   [

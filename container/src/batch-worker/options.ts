@@ -22,6 +22,8 @@ export interface WorkerOptions {
   readonly modelPath: string | undefined;
   /** S3 prefix of the inputs. */
   readonly inputUri: string;
+  /** S3 URI of the `manifest.json` of an S3 inventory that lists the inputs; undefined if the prefix is listed. */
+  readonly inventoryUri: string | undefined;
   /** S3 prefix of what is written. */
   readonly outputUri: string;
   /** End of the keys that are taken; empty for all. */
@@ -65,6 +67,7 @@ const OPTIONS = {
   'model-path': TEXT,
   input: TEXT,
   output: TEXT,
+  inventory: TEXT,
   'key-suffix': TEXT,
   pack: TEXT,
   'content-type': TEXT,
@@ -99,6 +102,7 @@ export function readOptions(
   if (!input || !output)
     throw usage('Give --input s3://BUCKET/PREFIX and --output s3://BUCKET/PREFIX.');
   checkPlaces(input, output);
+  checkInventory(input, values.inventory);
   const contentType = values['content-type'];
   const pack = packOf(values.pack, contentType);
   if (!pack && !contentType) throw usage('Give --content-type, for example application/x-image.');
@@ -108,6 +112,7 @@ export function readOptions(
     modelPath: values['model-path'],
     inputUri: input,
     outputUri: output,
+    inventoryUri: values.inventory,
     keySuffix: values['key-suffix'] ?? '',
     pack,
     contentType: contentType ?? '',
@@ -140,6 +145,15 @@ function checkPlaces(input: string, output: string): void {
   const [from, to] = [parseS3Uri(input), asDirectory(parseS3Uri(output))];
   if (isManifest(input) || from.bucket !== to.bucket || !from.key.startsWith(to.key)) return;
   throw usage(`--output ${output} holds the inputs. Give another prefix.`);
+}
+
+function checkInventory(input: string, inventory: string | undefined): void {
+  if (inventory === undefined) return;
+  parseS3Uri(inventory);
+  if (!isManifest(input)) return;
+  throw usage(
+    '--input is a manifest, which lists the inputs. Leave out --inventory, or give a prefix.',
+  );
 }
 
 function packOf(text: string | undefined, contentType: string | undefined) {

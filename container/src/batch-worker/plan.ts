@@ -35,13 +35,14 @@ async function makePlan(
   options: WorkerOptions,
   model: string,
 ): Promise<WorkerPlan> {
-  const { inputUri, keySuffix, ranges, pack } = options;
+  const { inputUri, inventoryUri, keySuffix, ranges, pack } = options;
   return {
     fingerprint: fingerprintOf(inputs, options, model),
     model,
     inputUri,
     keySuffix,
     cuts: await inputs.cuts(ranges),
+    ...(inventoryUri !== undefined && { inventoryUri }),
     ...(pack && { pack }),
   };
 }

@@ -64,7 +64,7 @@ export async function* inputsBetween(
   { after, upTo }: Pick<WorkerRange, 'after' | 'upTo'>,
   stopping: AbortSignal,
 ): AsyncGenerator<S3Object> {
-  for await (const object of inputs.objects(after)) {
+  for await (const object of inputs.objects(after, upTo)) {
     if (stopping.aborted || (upTo !== undefined && compareKeys(object.key, upTo) > 0)) return;
     yield object;
   }

@@ -52,7 +52,8 @@ export interface WorkerContext {
 
 /**
  * Works through the ranges of this worker.
- * @throws BatchError OTHER_RUN, OTHER_WORKER, NOTHING_FOUND, WORKER_FAILURES; ModelGone; what S3 refuses
+ * @throws BatchError OTHER_RUN, OTHER_WORKER, NOTHING_FOUND, WORKER_FAILURES, INVENTORY_INVALID, INVENTORY_NOT_READ; ModelGone; what S3
+ *   refuses
  */
 export async function work(context: WorkerContext): Promise<WorkerReport> {
   const { options, s3, store, model } = context;
@@ -61,6 +62,12 @@ export async function work(context: WorkerContext): Promise<WorkerReport> {
   const plan = await openPlan(inputs, store, options, model);
   const own = rangesOf(plan).filter(({ number }) => isOwn(number, options));
   const total = new Total(own.length, started);
+  const isPrepared = await inputs.prepare?.(plan.cuts, {
+    write: store.write,
+    begin: options.share.index / options.share.of,
+    stopping: context.stopping,
+  });
+  if (isPrepared === false) return total.report();
   for (const range of own) {
     if (context.stopping.aborted) break;
     const isDone = await workRange(context, inputs, range, total);
@@ -71,7 +78,7 @@ export async function work(context: WorkerContext): Promise<WorkerReport> {
   if (all === 0 && own.length === plan.cuts.length + 1 && !context.stopping.aborted) {
     throw new BatchError(
       'NOTHING_FOUND',
-      `there is no input at ${options.inputUri}${options.keySuffix && ` that ends in ${options.keySuffix}`}. Check the prefix.`,
+      `${options.inventoryUri ? `${options.inventoryUri} lists` : 'there is'} no input at ${options.inputUri}${options.keySuffix && ` that ends in ${options.keySuffix}`}. Check the prefix.`,
     );
   }
   return report;

@@ -1,9 +1,8 @@
 /** Where the keys of a run come from: a listing, an inventory or a manifest. */
 import type { S3Client } from '@aws-sdk/client-s3';
 import { compareKeys, inputsOf, parseS3Uri, type S3Location } from '@sagemaker-tfs/batch';
-import { keyRanges, listPage } from '@sagemaker-tfs/batch/s3';
+import { type Inventory, inventoryRows, keyRanges, listPage } from '@sagemaker-tfs/batch/s3';
 import type { TransformSettings } from '@sagemaker-tfs/batch/settings';
-import { type Inventory, inventoryKeys } from './inventory.ts';
 import { mergeRuns, runWriter } from './sorted-runs.ts';
 import { readManifest } from './storage.ts';
 
@@ -139,7 +138,9 @@ export async function sortInventory(
   const writer = runWriter(s3, runs, position.runs);
   let { files } = position;
   for (const file of inventory.files.slice(files)) {
-    for await (const keys of inventoryKeys(s3, inventory, file)) await writer.add(below(keys));
+    for await (const rows of inventoryRows(s3, inventory, file)) {
+      await writer.add(below(rows.map(({ key }) => key)));
+    }
     files += 1;
     if (outOfTime()) break;
   }

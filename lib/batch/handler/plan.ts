@@ -8,10 +8,9 @@ import {
   parseS3Uri,
   type S3Location,
 } from '@sagemaker-tfs/batch';
-import { findObject, readFacts } from '@sagemaker-tfs/batch/s3';
+import { findObject, readFacts, readInventory } from '@sagemaker-tfs/batch/s3';
 import type { TransformSettings } from '@sagemaker-tfs/batch/settings';
 import * as z from 'zod';
-import { readInventory } from './inventory.ts';
 import {
   inventorySource,
   type KeySource,

@@ -6,12 +6,12 @@ import { pipeline, Readable } from 'node:stream';
 import { buffer } from 'node:stream/consumers';
 import { createGunzip, createGzip } from 'node:zlib';
 import type { S3Client } from '@aws-sdk/client-s3';
-import { fromSortable, type S3Location, toSortable } from '@sagemaker-tfs/batch';
+import { fromSortable, mergeSorted, type S3Location, toSortable } from '@sagemaker-tfs/batch';
 import { readRanges, writeObject } from './storage.ts';
 
 /** Characters of the keys of one run: what is in memory at once. */
 const RUN_CHARACTERS = 16 * 1024 ** 2;
-/** Keys in a line of a run, and in a page of the merge. */
+/** Keys in a line of a run. */
 const PAGE = 1_000;
 
 /** Gathers keys and writes them as runs. */
@@ -61,15 +61,6 @@ function runPlace({ bucket, key }: S3Location, run: number): S3Location {
   return { bucket, key: `${key}${String(run).padStart(6, '0')}.gz` };
 }
 
-/** Where the merge is in a run. */
-interface Cursor {
-  /** As sorted. */
-  key: string;
-  at: number;
-  page: readonly string[];
-  readonly pages: AsyncIterator<readonly string[]>;
-}
-
 /** Pages of all keys after one, sorted, each key once. */
 export async function* mergeRuns(
   s3: S3Client,
@@ -77,63 +68,10 @@ export async function* mergeRuns(
   runs: number,
   after: string,
 ): AsyncGenerator<readonly string[]> {
-  const heap: Cursor[] = [];
-  for (let run = 0; run < runs; run++) {
-    const pages = pagesOf(s3, runPlace(directory, run), toSortable(after));
-    const { value } = await pages.next();
-    if (!value) continue;
-    heap.push({ key: value[0] as string, at: 0, page: value, pages });
-  }
-  heap.sort((a, b) => (a.key < b.key ? -1 : 1));
-  let last: string | undefined;
-  let page: string[] = [];
-  for (let top = heap[0]; top; top = heap[0]) {
-    if (top.key !== last) page.push(fromSortable(top.key));
-    last = top.key;
-    if (page.length === PAGE) {
-      yield page;
-      page = [];
-    }
-    if (await advance(top)) sink(heap);
-    else remove(heap);
-  }
-  yield page;
-}
-
-/** False at the end of the run. */
-async function advance(cursor: Cursor): Promise<boolean> {
-  cursor.at += 1;
-  if (cursor.at === cursor.page.length) {
-    const { value } = await cursor.pages.next();
-    if (!value) return false;
-    cursor.page = value;
-    cursor.at = 0;
-  }
-  cursor.key = cursor.page[cursor.at] as string;
-  return true;
-}
-
-function remove(heap: Cursor[]): void {
-  const end = heap.pop() as Cursor;
-  if (heap.length === 0) return;
-  heap[0] = end;
-  sink(heap);
-}
-
-/** Puts the first cursor where it belongs in the binary heap. */
-function sink(heap: Cursor[]): void {
-  const moved = heap[0] as Cursor;
-  let parent = 0;
-  for (;;) {
-    const left = 2 * parent + 1;
-    const right = heap[left + 1];
-    const child = right && right.key < (heap[left] as Cursor).key ? left + 1 : left;
-    const least = heap[child];
-    if (!least || moved.key <= least.key) break;
-    heap[parent] = least;
-    parent = child;
-  }
-  heap[parent] = moved;
+  const streams = Array.from({ length: runs }, (_, run) =>
+    pagesOf(s3, runPlace(directory, run), toSortable(after)),
+  );
+  for await (const page of mergeSorted(streams, (key) => key)) yield page.map(fromSortable);
 }
 
 /** Pages of the keys of a run that come after one; none is empty. */

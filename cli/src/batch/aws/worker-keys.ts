@@ -83,7 +83,7 @@ async function* inputsOfRange(
   inputs: WorkerInputs,
   { after, upTo }: WorkerRange,
 ): AsyncGenerator<JobInput> {
-  for await (const { key, modified } of inputs.objects(after)) {
+  for await (const { key, modified } of inputs.objects(after, upTo)) {
     if (upTo !== undefined && compareKeys(key, upTo) > 0) return;
     yield { key: key.slice(inputs.root.length), modified };
   }

@@ -88,6 +88,116 @@ test('a run over its budget ends with what it has, and continues with more', asy
   );
 });
 
+describe('from an S3 inventory', () => {
+  const URI = 's3://lists/daily/manifest.json';
+  /** In no order, in two files; one object has been written since, one deleted, and one is no longer the current version. */
+  const LISTED = Array.from({ length: COUNT - 1 }, (_, at) => (at * 7) % (COUNT - 1));
+  const inventory = (keys: readonly string[], more: readonly string[] = []) => {
+    const place = new Map<string, { body: Uint8Array; modified: number; metadata: object }>();
+    const add = (key: string, text: string) =>
+      place.set(`daily/${key}`, { body: Buffer.from(text), modified: 0, metadata: {} });
+    const row = (key: string, latest = true) =>
+      `"tiles","${encodeURIComponent(key)}","20","2026-01-01T00:00:00.000Z","${latest}"\n`;
+    const half = keys.length >> 1;
+    const files = [keys.slice(0, half), keys.slice(half)].map((some, at) => {
+      const old = at === 0 ? more.map((key) => row(key, false)) : [];
+      add(`${at}.csv`, [...some.map((key) => row(key)), ...old].join(''));
+      return { key: `daily/${at}.csv` };
+    });
+    const fileSchema = 'Bucket, Key, Size, LastModifiedDate, IsLatest';
+    const creationTimestamp = String(keys.length);
+    add(
+      'manifest.json',
+      JSON.stringify({
+        sourceBucket: 'tiles',
+        fileFormat: 'CSV',
+        creationTimestamp,
+        fileSchema,
+        files,
+      }),
+    );
+    (s3.stored as Map<string, unknown>).set('lists', place);
+  };
+  const named = (numbers: readonly number[]) => numbers.map((at) => `in/${nameOf(at)}`);
+
+  test('what it lists is packed once, by two processes, in the order of keys', async () => {
+    inventory([...named(LISTED), 'in/gone', 'elsewhere/x'], named([COUNT - 1]));
+    const before = { ...s3.calls };
+    expect((await pack('listed', '--inventory', URI, '--share', '1/2')).exitCode).toBe(0);
+    expect((await pack('listed', '--inventory', URI, '--share', '2/2')).exitCode).toBe(0);
+    const records = partsOf('listed').flatMap(([, body]) =>
+      Array.from(readTfRecords(body), (record) => Buffer.from(record).toString()),
+    );
+    expect(records).toEqual(Array.from({ length: COUNT - 1 }, (_, at) => bodyOf(at).toString()));
+    const sorted = [...(s3.stored.get('out') ?? [])].filter(([key]) =>
+      key.startsWith('listed/_worker/inventory/'),
+    );
+    // Two runs, and a file beside each.
+    expect(sorted.map(([key]) => key.slice('listed/_worker/inventory/'.length)).sort()).toEqual([
+      ...['00000-000.gz', '00000.json', '00001-000.gz', '00001.json'],
+    ]);
+    expect(s3.calls.PUT).toBeGreaterThan(before.PUT ?? 0);
+    const places = ['--input-uri', 's3://tiles/in/', '--output-uri', 's3://out/listed/'];
+    const redrive = join(work, 'listed.manifest');
+    const verified = await command('verify', ...places, '--redrive', redrive);
+    // The deleted object is an input of the list.
+    expect(JSON.parse(verified.stdout)).toMatchObject({
+      inputs: COUNT,
+      done: COUNT - 1,
+      missing: 1,
+    });
+    // Another list is another run.
+    inventory(named([1, 2]));
+    const other = await pack('listed', '--inventory', URI);
+    expect(other.stdout + other.stderr).toContain('OTHER_RUN');
+    const listing = await pack('listed');
+    expect(listing.stdout + listing.stderr).toContain('OTHER_RUN');
+  });
+
+  test('a run whose S3 fails while the inventory is sorted continues', async () => {
+    inventory(named(LISTED));
+    s3.fail = (_, bucket, key) => (bucket === 'lists' && key.endsWith('1.csv') ? 403 : undefined);
+    const failed = await pack('again', '--inventory', URI);
+    expect(failed.exitCode).toBe(1);
+    expect(failed.stdout + failed.stderr).toContain('INVENTORY_NOT_READ');
+    expect(partsOf('again')).toEqual([]);
+    let reads = 0;
+    s3.fail = (method, bucket, key) => {
+      if (bucket !== 'lists' || method !== 'GET' || !key.endsWith('.csv')) return undefined;
+      // The connection breaks once.
+      return ++reads === 1 ? 0 : undefined;
+    };
+    const report = await pack('again', '--inventory', URI);
+    s3.fail = undefined;
+    expect(JSON.parse(report.stdout)).toMatchObject({ answers: COUNT - 1, failures: 0 });
+    // The file that was sorted is not read again, the other twice.
+    expect(reads).toBe(2);
+  });
+
+  test.each<[what: string, args: readonly string[], message: string]>([
+    [
+      'that lists another bucket',
+      ['--inventory', 's3://lists/daily/other.json'],
+      'lists bucket other',
+    ],
+    ['without sizes', ['--inventory', 's3://lists/daily/sizes.json'], 'no Size'],
+    ['that is not there', ['--inventory', 's3://lists/none.json'], 'INVENTORY_NOT_READ'],
+    ['that is no S3 URI', ['--inventory', 'manifest.json'], 'Give an S3 URI'],
+  ])('one %s is refused', async (what, args, message) => {
+    inventory(named(LISTED));
+    const place = s3.stored.get('lists');
+    const { body } = place?.get('daily/manifest.json') ?? { body: Buffer.of() };
+    const text = Buffer.from(body).toString();
+    const put = (key: string, changed: string) =>
+      place?.set(`daily/${key}`, { body: Buffer.from(changed), modified: 0, metadata: {} });
+    put('other.json', text.replace('"tiles"', '"other"'));
+    put('sizes.json', text.replace('Size', 'ETag'));
+    const { exitCode, stdout, stderr } = await pack(what.replaceAll(' ', '-'), ...args);
+    expect(exitCode).toBeGreaterThan(0);
+    expect(stdout + stderr).toContain(message);
+  });
+});
+
 test('another framing into the same prefix is refused, and so is a model', async () => {
   const { exitCode, stdout, stderr } = await pack('packed', '--format', 'recordio');
   expect(exitCode).toBe(1);

@@ -30,7 +30,7 @@ export async function inputPrefix(
   { inputUri, outputUri, dataType }: FetchPlaces,
 ): Promise<string | undefined> {
   const plan = await readWorkerPlan(s3, outputUri);
-  if (plan) return (await openInputs(s3, { ...plan, outputUri })).prefix;
+  if (plan) return (await openInputs(s3, { ...plan, inventoryUri: undefined, outputUri })).prefix;
   if (inputUri === undefined) return undefined;
   const { prefix } =
     dataType === 'ManifestFile'

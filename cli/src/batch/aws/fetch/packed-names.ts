@@ -46,7 +46,7 @@ export async function packedOnS3(s3: S3Client, inputUri: string): Promise<Packed
   const outputUri = formatS3Uri(root);
   const plan = await readWorkerPlan(s3, outputUri);
   if (!plan?.pack) return undefined;
-  const { prefix } = await openInputs(s3, { ...plan, outputUri });
+  const { prefix } = await openInputs(s3, { ...plan, inventoryUri: undefined, outputUri });
   const keysFileOf = keysFinder(filesOfWorker(s3, root));
   return {
     prefix,

@@ -6,16 +6,16 @@
 import { pipeline, type Readable } from 'node:stream';
 import { createGunzip } from 'node:zlib';
 import type { S3Client } from '@aws-sdk/client-s3';
-import { parseS3Uri } from '@sagemaker-tfs/batch';
-import { isPassing, openObject } from '@sagemaker-tfs/batch/s3';
-import { fieldWords, wrongFields } from '@sagemaker-tfs/manifest';
-import { sentence } from '@sagemaker-tfs/manifest/sentence';
 import * as z from 'zod';
-import { ConstructError } from '../../errors.ts';
-import { readJson } from './storage.ts';
+import { BatchError } from '../errors.ts';
+import { parseS3Uri } from '../s3-uri.ts';
+import { isPassing } from './errors.ts';
+import { openObject, readText } from './objects.ts';
 
 /** What is read of an inventory. */
 export interface Inventory {
+  /** Text of its `manifest.json`. */
+  readonly text: string;
   /** Bucket of the data files: the manifest's own. */
   readonly bucket: string;
   /** Keys of the data files. */
@@ -34,32 +34,27 @@ const schema = z.object({
 /**
  * Reads the manifest.
  * @param bucket the bucket that must have been counted
- * @throws ConstructError INVENTORY_INVALID for another bucket or another format than CSV, INVENTORY_NOT_READ
+ * @throws BatchError INVENTORY_INVALID for another bucket or another format than CSV, INVENTORY_NOT_READ
  */
 export async function readInventory(s3: S3Client, uri: string, bucket: string): Promise<Inventory> {
   const place = parseS3Uri(uri);
-  const json = await readJson(s3, place, z.unknown()).catch((cause: unknown) => {
+  const text = await readText(s3, place).catch((cause: unknown) => {
     if (isPassing(cause)) throw cause;
-    throw new ConstructError(
+    throw new BatchError(
       'INVENTORY_NOT_READ',
-      `cannot read the inventory ${uri}: ${sentence((cause as Error).message)} See that the role may read it.`,
+      `cannot read the inventory ${uri}: ${sentence(cause)} See that the role may read it.`,
       { cause },
     );
   });
-  const { success, data, error } = schema.safeParse(json, { error: fieldWords });
-  if (!success) {
-    throw invalid(
-      `${uri} is not the manifest.json of an S3 inventory: ${sentence(wrongFields(error).join('; '))} Name the manifest.json of an inventory.`,
-    );
-  }
+  const data = parsed(text, uri);
   if (data.fileFormat.toUpperCase() !== 'CSV') {
     throw invalid(
-      `the inventory ${uri} is in ${data.fileFormat}, and only CSV is read. Configure a CSV inventory, or leave out inventoryUri.`,
+      `the inventory ${uri} is in ${data.fileFormat}, and only CSV is read. Configure a CSV inventory, or name none.`,
     );
   }
   if (data.sourceBucket !== bucket) {
     throw invalid(
-      `the inventory ${uri} lists bucket ${data.sourceBucket}, but inputUri is in ${bucket}. Give an inventory of ${bucket}.`,
+      `the inventory ${uri} lists bucket ${data.sourceBucket}, but the inputs are in ${bucket}. Give an inventory of ${bucket}.`,
     );
   }
   const columns = data.fileSchema.split(',').map((name) => name.trim());
@@ -68,27 +63,55 @@ export async function readInventory(s3: S3Client, uri: string, bucket: string): 
       `the inventory ${uri} has no column Key, only ${columns.join(', ')}. Configure it again.`,
     );
   }
-  return { bucket: place.bucket, files: data.files.map(({ key }) => key), columns };
+  return { text, bucket: place.bucket, files: data.files.map(({ key }) => key), columns };
 }
 
-function invalid(message: string): ConstructError {
-  return new ConstructError('INVENTORY_INVALID', message);
+function parsed(text: string, uri: string): z.output<typeof schema> {
+  try {
+    return schema.parse(JSON.parse(text));
+  } catch (cause) {
+    const fields =
+      cause instanceof z.ZodError ? cause.issues.map(({ path }) => path.join('.')) : [];
+    const lacks = fields.length > 0 ? `: it has no valid ${fields.join(', ')}` : '';
+    throw new BatchError(
+      'INVENTORY_INVALID',
+      `${uri} is not the manifest.json of an S3 inventory${lacks}. Name the manifest.json of an inventory.`,
+      { cause },
+    );
+  }
+}
+
+function invalid(message: string): BatchError {
+  return new BatchError('INVENTORY_INVALID', message);
+}
+
+function sentence(error: unknown): string {
+  return (error as Error).message.replace(/[.]?$/, '.');
+}
+
+/** One object of an inventory. */
+export interface InventoryRow {
+  readonly key: string;
+  /** Absent if the inventory has no such column. */
+  readonly size?: number;
+  /** Milliseconds since 1970. */
+  readonly modified?: number;
 }
 
 /**
- * Keys of a data file, in its order, many at a time: current versions that are no delete markers.
- * @throws ConstructError INVENTORY_NOT_READ, naming the file and the row
+ * Rows of a data file, in its order, many at a time: current versions that are no delete markers.
+ * @throws BatchError INVENTORY_NOT_READ, naming the file and the row
  */
-export async function* inventoryKeys(
+export async function* inventoryRows(
   s3: S3Client,
   { bucket, columns }: Inventory,
   file: string,
-): AsyncGenerator<readonly string[]> {
-  const [key, latest, marker] = ['Key', 'IsLatest', 'IsDeleteMarker'].map((name) =>
-    columns.indexOf(name),
-  ) as [number, number, number];
+): AsyncGenerator<readonly InventoryRow[]> {
+  const [key, latest, marker, size, modified] = [
+    ...['Key', 'IsLatest', 'IsDeleteMarker', 'Size', 'LastModifiedDate'],
+  ].map((name) => columns.indexOf(name)) as [number, number, number, number, number];
   let row = 0;
-  const keyOf = (line: string): string[] => {
+  const rowOf = (line: string): InventoryRow[] => {
     row++;
     if (line === '') return [];
     const fields = fieldsOf(line, columns.length);
@@ -97,22 +120,25 @@ export async function* inventoryKeys(
     }
     if (fields[latest]?.toLowerCase() === 'false') return [];
     if (fields[marker]?.toLowerCase() === 'true') return [];
-    return [decodeKey(fields[key] as string)];
+    return [
+      {
+        key: decodeKey(fields[key] as string),
+        ...(size >= 0 && { size: Number(fields[size]) }),
+        ...(modified >= 0 && { modified: Date.parse(fields[modified] as string) }),
+      },
+    ];
   };
   try {
     for await (const lines of linesOf(await openObject(s3, { bucket, key: file }), file)) {
-      yield lines.flatMap(keyOf);
+      yield lines.flatMap(rowOf);
     }
   } catch (cause) {
     // The function is called again.
     if (isPassing(cause)) throw cause;
-    const message = (cause as Error).message;
-    throw new ConstructError(
+    throw new BatchError(
       'INVENTORY_NOT_READ',
-      `cannot read the inventory's s3://${bucket}/${file} after row ${row}: ${sentence(message)} Start the run again.`,
-      {
-        cause,
-      },
+      `cannot read the inventory's s3://${bucket}/${file} after row ${row}: ${sentence(cause)} Start the run again.`,
+      { cause },
     );
   }
 }
