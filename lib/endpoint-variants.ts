@@ -35,7 +35,8 @@ const OF_INSTANCES = [
 ] as const;
 const OF_PACKAGING = ['handler', 'preprocess', 'postprocess', 'compression'] as const;
 const OF_PLACE = [
-  ...['model', 'archive', 'multiModel', 'modelName', 'modelPackage', 'fingerprint'],
+  ...['model', 'archive', 'archiveKeyArn', 'multiModel'],
+  ...['modelName', 'modelPackage', 'fingerprint'],
 ] as (keyof ModelConfig & keyof VariantConfig)[];
 
 /**

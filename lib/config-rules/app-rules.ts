@@ -44,18 +44,21 @@ function domainsOf(models: ServingConfig['models']) {
   });
 }
 
-/** Every version of the Model Registry with its path: of models, and of their variants, shadows and components. */
-function versionsOf(models: ServingConfig['models']) {
-  return Object.entries(models).flatMap(([name, { modelPackage, endpoint }]) => {
-    const { variants = [], shadow, components = [] } = endpoint ?? {};
+/** A field of every model, variant, shadow and component that has it, with its path. */
+function fieldsOf<K extends 'modelPackage' | 'archiveKeyArn'>(
+  models: ServingConfig['models'],
+  field: K,
+) {
+  return Object.entries(models).flatMap(([name, model]) => {
+    const { variants = [], shadow, components = [] } = model.endpoint ?? {};
     const all = [
-      ['', modelPackage] as const,
-      ...variants.map((one, i) => [`endpoint.variants[${i}].`, one.modelPackage] as const),
-      ...components.map((one, i) => [`endpoint.components[${i}].`, one.modelPackage] as const),
-      ['endpoint.shadow.', shadow?.modelPackage] as const,
+      ['', model[field]] as const,
+      ...variants.map((one, i) => [`endpoint.variants[${i}].`, one[field]] as const),
+      ...components.map((one, i) => [`endpoint.components[${i}].`, one[field]] as const),
+      ['endpoint.shadow.', shadow?.[field]] as const,
     ];
-    return all.flatMap(([below, version]) =>
-      version ? [{ path: `models.${name}.${below}modelPackage`, version }] : [],
+    return all.flatMap(([below, value]) =>
+      value === undefined ? [] : [{ path: `models.${name}.${below}${field}`, value }],
     );
   });
 }
@@ -97,7 +100,7 @@ export const APP_RULES: readonly Rule[] = [
     says: "A version of the Model Registry, its image and the key of its archive are in the model's region.",
     source: `${API}/API_ContainerDefinition.html`,
     check: ({ models, environments = [] }) =>
-      versionsOf(models).flatMap(({ path, version: { arn, image, keyArn } }) => {
+      fieldsOf(models, 'modelPackage').flatMap(({ path, value: { arn, image, keyArn } }) => {
         const regions =
           environments.length > 0 ? environments.map((one) => one.region) : [undefined];
         const first = (problems: readonly Problem[]) => problems.find((one) => one !== undefined);
@@ -324,6 +327,21 @@ export const APP_RULES: readonly Rule[] = [
             problem: `the key is in ${keyRegion}, and '${name}' is in ${region}`,
             fix: `Give '${name}' the ARN of a key in ${region}`,
           });
+        });
+      }),
+  },
+  {
+    id: 'archive-key-of-the-region',
+    says: "A model's archive is in a bucket of the model's region, so its key is of that region.",
+    source: `${API}/API_ContainerDefinition.html`,
+    check: ({ models, environments = [] }) =>
+      fieldsOf(models, 'archiveKeyArn').flatMap(({ path, value }) => {
+        const found = value.split(':')[3];
+        const other = environments.find(({ region }) => region !== found);
+        if (!other) return [];
+        return at(path, {
+          problem: `the key is in ${found}, and '${other.name}' is in ${other.region}`,
+          fix: `Give the ARN of the key in ${other.region} that the archive is under`,
         });
       }),
   },

@@ -43,6 +43,15 @@ const version = (region: string, imageRegion: string, keyRegion?: string) => ({
     },
   },
 });
+/** An archive under a key. */
+const archiveUnder = (keyRegion: string) => ({
+  archive: 's3://models/m.tar.gz',
+  archiveKeyArn: `arn:aws:kms:${keyRegion}:111111111111:key/1234`,
+});
+const archived = (keyRegion: string, region: string) => ({
+  models: { m: { ...archiveUnder(keyRegion), endpoint: {} } },
+  environments: [environment(region)],
+});
 /** A version of another region below an endpoint. */
 const foreign = (below: (own: { name: string; modelPackage: object }) => object) => {
   const { modelPackage } = version('eu-west-1', 'us-east-1').models.m;
@@ -595,6 +604,22 @@ const CASES: Readonly<
       ],
     ],
     kept: [{ ...endpoint({}), ...keyed('eu-central-1', 'eu-central-1') }],
+  },
+  'archive-key-of-the-region': {
+    broken: [
+      [archived('eu-west-1', 'us-east-1'), 'models.m.archiveKeyArn'],
+      [
+        {
+          ...endpoint({ variants: [{ name: 'a' }, { name: 'b', ...archiveUnder('us-east-1') }] }),
+          environments: [environment('eu-west-1')],
+        },
+        'models.m.endpoint.variants[1].archiveKeyArn',
+      ],
+    ],
+    kept: [
+      archived('us-east-1', 'us-east-1'),
+      { ...archived('us-east-1', 'us-east-1'), environments: undefined },
+    ],
   },
   'arns-of-the-partition': {
     broken: [

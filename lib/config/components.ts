@@ -57,6 +57,9 @@ export const component = z
       .describe('Autoscaling of the copies. Default: a fixed number of copies.'),
     model: own(sources.model),
     archive: own(sources.archive),
+    archiveKeyArn: sources.archiveKeyArn.describe(
+      'Key that its `archive` is under. Default: that of the stack.',
+    ),
     modelName: own(sources.modelName),
     modelPackage: own(sources.modelPackage),
     fingerprint: sources.fingerprint.describe(

@@ -73,6 +73,9 @@ export const endpointVariant = z
       ),
     model: own(sources.model, 'model'),
     archive: own(sources.archive, 'model'),
+    archiveKeyArn: sources.archiveKeyArn.describe(
+      'Key that its `archive` is under. Default: that of the stack.',
+    ),
     modelName: own(sources.modelName, 'model'),
     modelPackage: own(sources.modelPackage, 'model'),
     fingerprint: sources.fingerprint.describe(

@@ -3,6 +3,7 @@
 import { BUCKET, SAGEMAKER_NAME } from '@sagemaker-tfs/batch';
 import { postprocessSchema, preprocessSchema, SHA256 } from '@sagemaker-tfs/manifest';
 import * as z from 'zod';
+import { keyArn } from './fields.ts';
 import { modelPackage } from './registry.ts';
 
 /** Fields of a model and of a variant. */
@@ -30,6 +31,11 @@ export const sources = {
     .optional()
     .describe(
       'In place of `model`: a prefix of S3 with a `model.tar.gz` for each model, loaded when a request names it. CPU types and `cpu` images only.',
+    ),
+  archiveKeyArn: keyArn
+    .optional()
+    .describe(
+      "Key that `archive` or `multiModel` is under, of any account: the model's role may decrypt with it. Default: that of the stack.",
     ),
   modelName: z
     .string()
@@ -103,6 +109,10 @@ export function checkSources(config: Sources, context: z.RefinementCtx): void {
   if (fingerprint !== undefined && !archive && !modelName && !modelPackage) {
     const message = `it is of an 'archive', a 'modelName' or a 'modelPackage'. Leave it out`;
     context.addIssue({ code: 'custom', path: ['fingerprint'], message });
+  }
+  if (config.archiveKeyArn !== undefined && !archive && !config.multiModel) {
+    const message = `it is of an 'archive' or of 'multiModel'. ${modelPackage ? `Write modelPackage.keyArn` : 'Leave it out'}`;
+    context.addIssue({ code: 'custom', path: ['archiveKeyArn'], message });
   }
   if (modelName !== undefined && Object.keys(environment).length > 0) {
     const message = `a model of SageMaker has its own. Leave it out`;

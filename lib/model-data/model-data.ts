@@ -10,7 +10,7 @@ import type { AnyBucket } from '../cdk-types.ts';
 import { invalidProp } from '../validation.ts';
 import { justifyWildcard } from '../wildcards.ts';
 import type { ModelSources } from './inputs.ts';
-import { checkModelPackage, type ModelPackageOptions, packageRevision } from './model-package.ts';
+import { checkModelPackage, type ModelPackageOptions } from './model-package.ts';
 import { PackagedModel } from './packaged-model.ts';
 import { uploadUnpacked } from './unpacked-upload.ts';
 
@@ -64,8 +64,18 @@ export interface FromDirectoryOptions extends Omit<ModelSources, 'model'> {
   readonly archiveName?: string;
 }
 
+/** Options of {@link ModelData.multiModel}. */
+export interface MultiModelDataOptions {
+  /**
+   * Key that the data is under, of any account: the model's role may decrypt with it. The key's own policy must let this
+   * account, too.
+   * @default - the key of `bucket`, if it is known
+   */
+  readonly encryptionKey?: IKey;
+}
+
 /** Options for data that is in S3 already. */
-export interface ExistingModelDataOptions {
+export interface ExistingModelDataOptions extends MultiModelDataOptions {
   /**
    * `fingerprint` of its `code/manifest.json`, as `sagemaker-tfs package --json` reports it.
    * @default - the smoke test does not compare it
@@ -91,8 +101,8 @@ export abstract class ModelData {
   }
 
   /** Every `model.tar.gz` under an S3 prefix, loaded when a request names it (multi-model endpoint). */
-  static multiModel(bucket: AnyBucket, prefix: string): ModelData {
-    return new ExistingModelData(bucket, prefix, 'multi-model', {});
+  static multiModel(bucket: AnyBucket, prefix: string, options: MultiModelDataOptions = {}) {
+    return new ExistingModelData(bucket, prefix, 'multi-model', options);
   }
 
   /**
@@ -184,6 +194,7 @@ class ExistingModelData extends ModelData {
 
   bind(scope: Construct): ModelDataConfig {
     const { bucket, key, kind } = this;
+    const { fingerprint, encryptionKey } = this.options;
     if (kind === 'archive' && !key.endsWith('.tar.gz')) {
       invalidProp(
         scope,
@@ -206,17 +217,11 @@ class ExistingModelData extends ModelData {
       container,
       compression: kind === 'prefix' ? 'none' : 'gzip',
       multiModel: kind === 'multi-model',
-      ...(this.options.fingerprint && { fingerprint: this.options.fingerprint }),
-      revision: createHash('sha256')
-        .update(`${kind} ${this.location(scope)}`)
-        .digest('hex'),
-      grantRead: (policy) => grantRead(policy, bucket, kind === 'archive' ? key : `${key}*`),
+      ...(fingerprint !== undefined && { fingerprint }),
+      revision: revisionOf(kind, scope, key, encryptionKey),
+      grantRead: (policy) =>
+        grantRead(policy, bucket, kind === 'archive' ? key : `${key}*`, encryptionKey),
     };
-  }
-
-  /** Text that changes with the location, as far as synthesis can see it. */
-  private location(scope: Construct): string {
-    return Token.isUnresolved(this.key) ? scope.node.path : this.key;
   }
 }
 
@@ -239,10 +244,17 @@ class ModelPackageData extends ModelData {
       compression: 'gzip',
       multiModel: false,
       ...(fingerprint !== undefined && { fingerprint }),
-      revision: packageRevision(scope, arn, encryptionKey),
+      revision: revisionOf('model-package', scope, arn, encryptionKey),
       grantRead: (policy) => grantRead(policy, bucket, `${prefix}*`, encryptionKey),
     };
   }
+}
+
+/** Text that changes with the data's place and with its key, as far as synthesis can see them. */
+function revisionOf(kind: string, scope: Construct, place: string, key: IKey | undefined): string {
+  const text = Token.isUnresolved(place) ? scope.node.path : place;
+  const under = key === undefined || Token.isUnresolved(key.keyArn) ? '' : ` ${key.keyArn}`;
+  return createHash('sha256').update(`${kind} ${text}${under}`).digest('hex');
 }
 
 function s3Prefix(bucket: AnyBucket, prefix: string): CfnModel.ModelDataSourceProperty {

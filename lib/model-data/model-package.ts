@@ -1,5 +1,4 @@
 /** Model data and image of a version in SageMaker's Model Registry. */
-import { createHash } from 'node:crypto';
 import type { IKey } from 'aws-cdk-lib/aws-kms';
 import { Stack, Token } from 'aws-cdk-lib/core';
 import type { Construct } from 'constructs';
@@ -35,11 +34,4 @@ export function checkModelPackage(scope: Construct, arn: string): void {
   const { region } = Stack.of(scope);
   const known = Token.isUnresolved(region) ? undefined : region;
   refuseProblem(scope, 'modelData', modelPackageProblem(arn, known));
-}
-
-/** Text that changes with the version and with its key, as far as synthesis can see them. */
-export function packageRevision(scope: Construct, arn: string, key: IKey | undefined): string {
-  const text = Token.isUnresolved(arn) ? scope.node.path : arn;
-  const under = key === undefined || Token.isUnresolved(key.keyArn) ? '' : ` ${key.keyArn}`;
-  return createHash('sha256').update(`model-package ${text}${under}`).digest('hex');
 }

@@ -78,9 +78,13 @@ function dataFromConfig(
 
 function existingData(
   scope: Construct,
-  { archive, multiModel = '', modelPackage, fingerprint }: ModelConfig,
+  { archive, archiveKeyArn, multiModel = '', modelPackage, fingerprint }: ModelConfig,
 ): ModelData {
-  const options = fingerprint === undefined ? {} : { fingerprint };
+  const keyArn = modelPackage?.keyArn ?? archiveKeyArn;
+  const options = {
+    ...definedOnly({ fingerprint }),
+    ...(keyArn !== undefined && { encryptionKey: Key.fromKeyArn(scope, 'ModelKey', keyArn) }),
+  };
   const { bucket: name, key } = parseS3Uri(modelPackage?.archives ?? archive ?? multiModel);
   // What is there already may be under the key of the stack, whose policy lets this account's roles in.
   const bucket = Bucket.fromBucketAttributes(scope, 'ModelBucket', {
@@ -88,12 +92,9 @@ function existingData(
     ...definedOnly({ encryptionKey: encryptionKeyOf(scope) }),
   });
   if (modelPackage) {
-    const { arn, keyArn } = modelPackage;
-    const encryptionKey =
-      keyArn === undefined ? {} : { encryptionKey: Key.fromKeyArn(scope, 'ModelKey', keyArn) };
-    return ModelData.fromModelPackage(arn, { bucket, prefix: key, ...encryptionKey, ...options });
+    return ModelData.fromModelPackage(modelPackage.arn, { bucket, prefix: key, ...options });
   }
-  if (archive === undefined) return ModelData.multiModel(bucket, key);
+  if (archive === undefined) return ModelData.multiModel(bucket, key, options);
   return key.endsWith('/')
     ? ModelData.fromPrefix(bucket, key, options)
     : ModelData.fromArchive(bucket, key, options);

@@ -115,6 +115,7 @@ export const choices = (baseline: string): Readonly<Record<string, readonly Choi
           {
             name: 'next',
             archive: ARCHIVE,
+            archiveKeyArn: KEY,
             fingerprint,
             environment: { A: 1 },
             instanceType: 'ml.m5.xlarge',
@@ -154,7 +155,13 @@ export const choices = (baseline: string): Readonly<Record<string, readonly Choi
       endpoint: {
         components: [
           { name: 'a', copies: 2 },
-          { name: 'b', archive: 's3://models/b.tar.gz', fingerprint, environment: { B: 'b' } },
+          {
+            name: 'b',
+            archive: 's3://models/b.tar.gz',
+            archiveKeyArn: KEY,
+            fingerprint,
+            environment: { B: 'b' },
+          },
           { name: 'c', modelPackage: PACKAGE },
           { name: 'd', modelName: 'digits-2' },
         ],
@@ -189,7 +196,7 @@ export const choices = (baseline: string): Readonly<Record<string, readonly Choi
     { model: { model: MODEL_DIR, compression: 'gzip' } },
     { model: { model: MODEL_DIR, compression: 'none' } },
     { model: { archive: ARCHIVE, fingerprint } },
-    { model: { archive: 's3://models/next/2/' } },
+    { model: { archive: 's3://models/next/2/', archiveKeyArn: KEY } },
     { model: { multiModel: 's3://models/all/' } },
     { model: { modelName: 'digits-2', fingerprint } },
     { model: { modelPackage: PACKAGE } },

@@ -19,6 +19,8 @@ import {
 import { MODEL_DIR, stubContainer, testApp, testModel, testStack } from '../support/stacks.ts';
 
 const KEY = 'arn:aws:kms:us-east-1:123456789012:key/11111111-2222-3333-4444-555555555555';
+/** In another account. */
+const OTHER = KEY.replace('123456789012', '999999999999');
 const directory = stubContainer();
 
 function template(id: string, model: object, config: Partial<ServingConfigInput> = {}): Template {
@@ -95,6 +97,56 @@ test.each<[id: string, model: object, config?: Partial<ServingConfigInput>]>([
     PolicyDocument: { Statement: Match.arrayWith([decrypt]) },
   });
 });
+
+test.each<[model: object, config?: Partial<ServingConfigInput>]>([
+  [{ archive: 's3://models/m.tar.gz', archiveKeyArn: OTHER }],
+  [{ archive: 's3://models/m/', archiveKeyArn: OTHER }],
+  [
+    { multiModel: 's3://models/all/', archiveKeyArn: OTHER },
+    { image: { uri: '123456789012.dkr.ecr.us-east-1.amazonaws.com/serving:1', variant: 'cpu' } },
+  ],
+])('%j is read with its own key, whatever that of the stack is', (model, config = {}) => {
+  for (const encryptionKeyArn of [KEY, undefined]) {
+    const endpoint = { instanceType: 'ml.c6i.xlarge' };
+    const made = template(
+      'tensorflow-m',
+      { model: undefined, ...model, endpoint },
+      { ...config, encryptionKeyArn },
+    );
+    made.hasResourceProperties('AWS::IAM::Policy', {
+      PolicyName: Match.stringLikeRegexp('ReadModelData'),
+      PolicyDocument: {
+        Statement: Match.arrayWith([{ Action: 'kms:Decrypt', Effect: 'Allow', Resource: OTHER }]),
+      },
+    });
+  }
+});
+
+test('a variant and a component read archives of their own keys', () => {
+  const own = { name: 'b', archive: 's3://models/b.tar.gz', archiveKeyArn: OTHER };
+  const endpoints = [
+    { variants: [{ name: 'a' }, own] },
+    {
+      instanceType: 'ml.c6i.4xlarge',
+      managedInstances: { maxInstances: 2 },
+      components: [{ name: 'a' }, own],
+    },
+  ];
+  for (const endpoint of endpoints) {
+    const statements = Object.values(
+      template('tensorflow-m', { endpoint }).findResources('AWS::IAM::Policy'),
+    ).flatMap(({ Properties }) => Properties.PolicyDocument.Statement as object[]);
+    expect(statements).toContainEqual({ Action: 'kms:Decrypt', Effect: 'Allow', Resource: OTHER });
+  }
+});
+
+test.each([{ model: MODEL_DIR }, { modelName: 'mine' }])(
+  '%j has no archive with a key',
+  (model) => {
+    const models = { m: { ...model, archiveKeyArn: OTHER, endpoint: {} } };
+    expect(() => parseConfig({ models }, 'test')).toThrow(/models\.m\.archiveKeyArn: .*'archive'/);
+  },
+);
 
 test('captures and volumes', () => {
   const made = template('tensorflow-m', {
