@@ -13,6 +13,7 @@ import {
   DEFAULT_BAKE_SECONDS,
   deploymentTimeProblem,
   fleetProblem,
+  rollbackAlarmsProblem,
   rollingProblem,
 } from '../rules/deployment.ts';
 import {
@@ -125,6 +126,18 @@ export const ENDPOINT_RULES: readonly Rule[] = [
       const found = typesProblem(instanceType, instanceTypes, provisioningTimeoutSeconds);
       const field = found?.[0] === 'types' ? 'instanceTypes' : 'provisioningTimeoutSeconds';
       return found && [field, found[1]];
+    }),
+  },
+  {
+    id: 'rollback-alarms',
+    says: 'At most 10 alarms roll an update back. Each variant of instances has one, or two with modelLatencyP90Ms.',
+    source: `${API}/API_AutoRollbackConfig.html`,
+    check: each('endpoint', ({ deployment, serverless, components, variants = [] }) => {
+      if (serverless || components) return undefined;
+      const watchesLatency = deployment?.modelLatencyP90Ms !== undefined;
+      const alarms = Math.max(1, variants.length) * (watchesLatency ? 2 : 1);
+      const field = watchesLatency ? 'deployment.modelLatencyP90Ms' : 'variants';
+      return [field, rollbackAlarmsProblem(alarms, watchesLatency, 'modelLatencyP90Ms')];
     }),
   },
   {

@@ -52,6 +52,8 @@ const archived = (keyRegion: string, region: string) => ({
   models: { m: { ...archiveUnder(keyRegion), endpoint: {} } },
   environments: [environment(region)],
 });
+const namedVariants = (count: number) =>
+  Array.from({ length: count }, (_, i) => ({ name: `v${i}` }));
 /** A version of another region below an endpoint. */
 const foreign = (below: (own: { name: string; modelPackage: object }) => object) => {
   const { modelPackage } = version('eu-west-1', 'us-east-1').models.m;
@@ -308,6 +310,18 @@ const CASES: Readonly<
       ],
     ],
     kept: [shift({ type: 'rolling', percent: 25, waitSeconds: 60 })],
+  },
+  'rollback-alarms': {
+    broken: [
+      [
+        endpoint({ variants: namedVariants(6), deployment: { modelLatencyP90Ms: 90 } }),
+        'models.m.endpoint.deployment.modelLatencyP90Ms',
+      ],
+    ],
+    kept: [
+      endpoint({ variants: namedVariants(5), deployment: { modelLatencyP90Ms: 90 } }),
+      endpoint({ variants: namedVariants(10) }),
+    ],
   },
   'burstable-types-do-not-scale': {
     broken: [

@@ -17,9 +17,10 @@ import {
   DEFAULT_BAKE_SECONDS,
   deploymentTimeProblem,
   fleetProblem,
+  rollbackAlarmsProblem,
   rollingProblem,
 } from '../rules/deployment.ts';
-import { checkInteger, checkRange, invalidProp, refuseProblem, type Where } from '../validation.ts';
+import { checkInteger, checkRange, refuseProblem, type Where } from '../validation.ts';
 
 /** How traffic moves to the new instances. */
 export type TrafficShift =
@@ -69,8 +70,6 @@ export interface DeploymentProps {
   readonly rollbackAlarms?: readonly IAlarm[];
 }
 
-const MAX_ALARMS = 10;
-
 /** What a deployment moves. */
 interface Fleets {
   /** Production variants. */
@@ -86,17 +85,12 @@ export function renderDeployment(
   fleets: Fleets,
   alarms: readonly IAlarm[],
 ): CfnEndpoint.DeploymentConfigProperty {
-  if (alarms.length > MAX_ALARMS) {
-    const fix = props.modelLatencyP90
-      ? 'Leave out modelLatencyP90, which is an alarm for each variant'
-      : 'Use fewer variants, or combine alarms of your own in one';
-    invalidProp(
-      where,
-      'deployment.rollbackAlarms',
-      `${alarms.length} alarms, with the endpoint's own, and SageMaker takes ${MAX_ALARMS}`,
-      fix,
-    );
-  }
+  const watchesLatency = props.modelLatencyP90 !== undefined;
+  refuseProblem(
+    where,
+    'deployment.rollbackAlarms',
+    rollbackAlarmsProblem(alarms.length, watchesLatency, 'modelLatencyP90'),
+  );
   const traffic = props.traffic ?? { type: 'all-at-once' };
   checkTraffic(where, traffic, fleets);
   const timeout = props.timeout?.toSeconds();

@@ -57,6 +57,28 @@ export function rollingProblem(type: ShiftType, variants: number): Problem {
   return { problem, fix: 'Use canary, linear or all-at-once' };
 }
 
+const MAX_ROLLBACK_ALARMS = 10;
+
+/**
+ * More alarms than roll an update back.
+ * @param count the endpoint's own with those that are given
+ * @param watchesLatency whether each variant has an alarm of its latency
+ * @see https://docs.aws.amazon.com/sagemaker/latest/APIReference/API_AutoRollbackConfig.html
+ */
+export function rollbackAlarmsProblem(
+  count: number,
+  watchesLatency: boolean,
+  latencyField: string,
+): Problem {
+  if (count <= MAX_ROLLBACK_ALARMS) return undefined;
+  return {
+    problem: `${count} alarms, with the endpoint's own, and SageMaker takes ${MAX_ROLLBACK_ALARMS}`,
+    fix: watchesLatency
+      ? `Leave out ${latencyField}, which is an alarm for each variant`
+      : 'Use fewer variants, or combine alarms of your own in one',
+  };
+}
+
 /** A time to keep the old fleet; a rolling deployment has no old fleet to keep. */
 export function bakeProblem(type: ShiftType, bakeTime: unknown): Problem {
   if (type !== 'rolling' || bakeTime === undefined) return undefined;
