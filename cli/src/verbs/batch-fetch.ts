@@ -52,6 +52,10 @@ export function addBatchFetch(batch: Command): void {
         'write files with this number of outputs, from many ranges of keys at once; the same command again continues after an interruption',
         wholeNumber(),
       )
+      .option(
+        '--partition-by <column>',
+        'with --part-keys and --format parquet, a folder for each value of a column, or of the first folder of the keys (folder), so that a query reads only those that it asks for',
+      )
       .addOption(
         new Option(
           '--share <n/m>',
@@ -71,6 +75,7 @@ interface FetchOptions extends Shared {
   readonly share?: PartsOptions['share'];
   readonly join?: string;
   readonly on: string;
+  readonly partitionBy?: string;
 }
 
 async function metadataOf({ join, on }: FetchOptions) {
@@ -113,8 +118,11 @@ async function fetch(from: string, options: FetchOptions): Promise<void> {
 function checkTogether(
   from: string,
   isHere: boolean,
-  { partKeys, share, packed }: FetchOptions,
+  { partKeys, share, packed, partitionBy, format }: FetchOptions,
 ): void {
+  if (partitionBy !== undefined && (partKeys === undefined || format !== 'parquet')) {
+    throw usageError('--partition-by needs --part-keys and --format parquet. Give all three.');
+  }
   if (partKeys === undefined) {
     if (share) throw usageError('--share needs --part-keys. Give both.');
     return;
@@ -146,7 +154,7 @@ async function fromS3(
   const { inputPrefix } = await import('../batch/aws/fetch/input-prefix.ts');
   const { packedOnS3 } = await import('../batch/aws/fetch/packed-names.ts');
   const { inOrder, rangedOutputs } = await import('../batch/aws/fetch/source.ts');
-  const { out, partKeys, share = { index: 0, of: 1 } } = options;
+  const { out, partKeys, partitionBy, share = { index: 0, of: 1 } } = options;
   return withAws(
     options.region,
     async ({ s3, ...clients }) => {
@@ -160,7 +168,9 @@ async function fromS3(
         return fetchOutputs(inOrder(outputs), { ...how, file: out });
       }
       const { fetchInParts } = await import('../batch/aws/fetch/in-parts.ts');
-      return fetchInParts(outputs, { ...how, from: outputUri, folder: out, partKeys, share });
+      return fetchInParts(outputs, {
+        ...{ ...how, from: outputUri, folder: out, partKeys, partitionBy, share },
+      });
     },
     partKeys === undefined ? {} : forManyReads(),
   );

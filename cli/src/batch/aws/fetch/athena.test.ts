@@ -18,6 +18,14 @@ test('columns keep their places, under names that Athena takes', () => {
   expect(sql).toContain("'parquet.column.index.access' = 'true'");
 });
 
+test('a column that the folders tell is none of the files', () => {
+  const sql = parquetTable([{ name: 'key', type: 'STRING' }], 'site');
+  // The order of Athena's synopsis: columns, PARTITIONED BY, ROW FORMAT, STORED AS, LOCATION.
+  expect(sql).toMatch(
+    /^CREATE EXTERNAL TABLE answers \(\n {2}`key` string\n\)\nPARTITIONED BY \(`site` string\)\nROW FORMAT SERDE '.*'\nWITH SERDEPROPERTIES \(.*\)\nSTORED AS PARQUET\nLOCATION 's3:\/\/BUCKET\/PREFIX\/';\n$/,
+  );
+});
+
 test('lines of answers have four columns', () => {
   expect(ndjsonTable()).toMatch(
     /`key` string,\n {2}`record` bigint,\n {2}`output` string,\n {2}`error` string\n\)/,

@@ -6,17 +6,23 @@ const TYPES = { STRING: 'string', DOUBLE: 'double', BOOLEAN: 'boolean' } as cons
 /** Where the files are to be put: whoever runs the statement knows. */
 const LOCATION = "LOCATION 's3://BUCKET/PREFIX/';";
 
+/** Finds the folders of a table's partitions; it can be run again. */
+export const FIND_PARTITIONS = 'MSCK REPAIR TABLE answers;\n';
+
 /**
  * Over Parquet. Columns are read by their place, so that they may have names that Athena takes.
+ * @param partition name of the column that the folders tell, which is text there
  * @see https://docs.aws.amazon.com/athena/latest/ug/handling-schema-updates-chapter.html
+ * @see https://docs.aws.amazon.com/athena/latest/ug/create-table.html
  */
-export function parquetTable(columns: readonly Column[]): string {
-  const names = namesOf(columns.map(({ name }) => name));
+export function parquetTable(columns: readonly Column[], partition?: string): string {
+  const names = columnNames(columns.map(({ name }) => name));
   const lines = columns.map(({ type }, at) => `  \`${names[at]}\` ${TYPES[type]}`);
   return [
     'CREATE EXTERNAL TABLE answers (',
     lines.join(',\n'),
     ')',
+    ...(partition === undefined ? [] : [`PARTITIONED BY (\`${partition}\` string)`]),
     "ROW FORMAT SERDE 'org.apache.hadoop.hive.ql.io.parquet.serde.ParquetHiveSerDe'",
     "WITH SERDEPROPERTIES ('parquet.column.index.access' = 'true')",
     'STORED AS PARQUET',
@@ -36,8 +42,8 @@ export function ndjsonTable(isJoined = false): string {
   ].join('\n');
 }
 
-/** Lower case letters, digits and `_`; none twice. */
-function namesOf(columns: readonly string[]): string[] {
+/** Names that Athena takes: lower case letters, digits and `_`; none twice. */
+export function columnNames(columns: readonly string[]): string[] {
   const taken = new Set<string>();
   return columns.map((column) => {
     const plain = column.toLowerCase().replace(/[^a-z0-9_]+/g, '_') || 'column';

@@ -1,6 +1,8 @@
 /** A file of answers, and beside it one of the errors among them. */
 import type { Answer } from '@sagemaker-tfs/batch';
 import { deadLetterFile, deadLettersOf } from './dead-letters.ts';
+import { type PartFiles, type Partition, writePartitions } from './partitions.ts';
+import { tableOf } from './table.ts';
 import { type FileFormat, type TableOptions, writeAnswers } from './write-file.ts';
 
 /** What a file holds. */
@@ -18,6 +20,8 @@ interface CountedFile extends TableOptions {
   /** File of the errors, which is not there if there are none. */
   readonly lettersPath: string;
   readonly format: FileFormat;
+  /** Parts the table into Parquet files, in place of the one file. */
+  readonly partition?: (PartFiles & { readonly of: Partition }) | undefined;
 }
 
 /**
@@ -26,7 +30,7 @@ interface CountedFile extends TableOptions {
  */
 export async function writeCounted(
   objects: (counts: Readonly<Counts>) => AsyncIterable<readonly Answer[]>,
-  { path, lettersPath, format, ...table }: CountedFile,
+  { path, lettersPath, format, partition, ...table }: CountedFile,
 ): Promise<Counts & { readonly hasLetters: boolean }> {
   const letters = deadLetterFile(lettersPath);
   const counts: Counts = { outputs: 0, answers: 0, errors: 0 };
@@ -46,7 +50,12 @@ export async function writeCounted(
     }
   }
   try {
-    await writeAnswers(counted(), path, format, table);
+    if (partition) {
+      const { columns, metadata } = table;
+      await writePartitions(await tableOf(counted(), columns, metadata), partition.of, partition);
+    } else {
+      await writeAnswers(counted(), path, format, table);
+    }
   } catch (error) {
     await letters.discard();
     throw error;

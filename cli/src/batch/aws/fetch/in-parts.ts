@@ -4,14 +4,18 @@ import { join } from 'node:path';
 import { Readable } from 'node:stream';
 import type { Answer } from '@sagemaker-tfs/batch';
 import { noOutputs } from '../../../errors.ts';
-import { ndjsonTable, parquetTable } from './athena.ts';
+import { FIND_PARTITIONS, ndjsonTable, parquetTable } from './athena.ts';
 import { type Counts, writeCounted } from './counted-file.ts';
 import { collectDeadLetters, type DeadLetters } from './dead-letters.ts';
+import { countFiles, type Partition, partitionOf } from './partitions.ts';
 import {
   agreeOnPlan,
   type FetchPlan,
   LETTERS,
   lettersPath,
+  PARTITIONS,
+  partialFolder,
+  partName,
   partPath,
   type RangeProgress,
   readProgress,
@@ -19,7 +23,7 @@ import {
   writeProgress,
 } from './parts-plan.ts';
 import type { OutputObject, RangedOutputs } from './source.ts';
-import { columnsOf, type Metadata, withMetadata, withOwn } from './table.ts';
+import { type Column, columnsOf, type Metadata, withMetadata, withOwn } from './table.ts';
 import type { FileFormat } from './write-file.ts';
 
 /** How to fetch. */
@@ -36,6 +40,8 @@ export interface PartsOptions {
   readonly inputPrefix?: string | undefined;
   /** What else is known of the inputs. */
   readonly metadata?: Metadata | undefined;
+  /** Of Parquet, the column whose values part the table into folders. */
+  readonly partitionBy?: string | undefined;
   readonly onProgress?: (outputs: number) => void;
 }
 
@@ -57,10 +63,18 @@ export async function fetchInParts(
   source: RangedOutputs,
   options: PartsOptions,
 ): Promise<PartsReport> {
-  const { folder, share, from, format, partKeys } = options;
+  const { folder, share, from, format, partKeys, partitionBy } = options;
   const join = options.metadata?.digest;
-  const wanted = { from, format, partKeys, ...(join && { join }) };
+  const wanted = {
+    from,
+    format,
+    partKeys,
+    ...(join && { join }),
+    ...(partitionBy && { partitionBy }),
+  };
   const plan = await agreeOnPlan(folder, wanted, () => planOf(source, format));
+  const columns = columnsOfTable(plan, options.metadata);
+  const partition = partitionBy === undefined ? undefined : partitionOf(columns, partitionBy);
   const numbers = [...plan.ranges.keys()];
   const own = numbers.filter((number) => number % share.of === share.index);
   let outputs = 0;
@@ -69,7 +83,7 @@ export async function fetchInParts(
     options.onProgress?.(outputs);
   };
   await Readable.from(own)
-    .map((number: number) => fetchRange(source, options, plan, number, count), {
+    .map((number: number) => fetchRange(source, { ...options, partition }, plan, number, count), {
       concurrency: source.rangesAtOnce,
     })
     .toArray();
@@ -78,13 +92,13 @@ export async function fetchInParts(
     all.reduce((total, range) => total + range[name], 0);
   const complete = all.every(({ done }) => done);
   const deadLetters = complete && (await lettersOf(options));
-  if (complete) await writeTable(folder, plan, options.metadata);
+  if (complete) await writeTable(folder, columns, options, partition);
   return {
     outputs: sum('outputs'),
     answers: sum('answers'),
     errors: sum('errors'),
     folder,
-    files: sum('parts'),
+    files: partition ? await countFiles(folder, partition) : sum('parts'),
     complete,
     ...(deadLetters && { deadLetters }),
   };
@@ -93,13 +107,21 @@ export async function fetchInParts(
 /** The statement for Athena; CSV has a header in each file, and texts over several lines. */
 async function writeTable(
   folder: string,
-  { format, columns = [] }: FetchPlan,
-  metadata: Metadata | undefined,
+  columns: readonly Column[],
+  { format, metadata }: Pick<PartsOptions, 'format' | 'metadata'>,
+  partition: Partition | undefined,
 ): Promise<void> {
   if (format === 'csv') return;
-  const all = metadata ? withMetadata(columns, metadata) : withOwn(columns);
-  const sql = format === 'parquet' ? parquetTable(all) : ndjsonTable(metadata !== undefined);
+  const sql =
+    format === 'parquet'
+      ? parquetTable(partition?.columns ?? columns, partition?.name)
+      : ndjsonTable(metadata !== undefined);
   await writeFile(join(folder, TABLE), sql);
+  if (partition) await writeFile(join(folder, PARTITIONS), FIND_PARTITIONS);
+}
+
+function columnsOfTable({ columns = [] }: FetchPlan, metadata: Metadata | undefined): Column[] {
+  return metadata ? withMetadata(columns, metadata) : withOwn(columns);
 }
 
 /** Those of all parts. */
@@ -135,9 +157,13 @@ interface ReadObject {
   readonly answers: readonly Answer[];
 }
 
+type RangeOptions = Pick<PartsOptions, 'folder' | 'format' | 'partKeys' | 'metadata'> & {
+  readonly partition: Partition | undefined;
+};
+
 async function fetchRange(
   source: RangedOutputs,
-  { folder, format, partKeys, metadata }: PartsOptions,
+  { folder, format, partKeys, metadata, partition }: RangeOptions,
   { ranges, columns }: FetchPlan,
   number: number,
   onOutputs: (count: number) => void,
@@ -161,6 +187,12 @@ async function fetchRange(
       format,
       columns,
       metadata,
+      partition: partition && {
+        of: partition,
+        folder,
+        file: partName(number, progress.parts, format),
+        partial: partialFolder(folder),
+      },
     });
     const { outputs } = progress;
     progress = added(progress, part.after(), counts);

@@ -8,6 +8,8 @@ import { FILE_FORMATS, type FileFormat } from './write-file.ts';
 /** Readers of tables leave out what begins so. */
 const FOLDER = '_fetch';
 const PLAN = join(FOLDER, 'plan.json');
+/** Statement that finds its partitions. */
+export const PARTITIONS = join(FOLDER, 'partitions.sql');
 /** Statement that makes a table of Athena over the files. */
 export const TABLE = join(FOLDER, 'table.sql');
 
@@ -17,6 +19,7 @@ const planSchema = z.object({
   partKeys: z.number(),
   /** Of the metadata that is joined. */
   join: z.string().optional(),
+  partitionBy: z.string().optional(),
   ranges: z.array(z.object({ prefix: z.string(), first: z.string().optional() })),
   columns: z
     .array(z.object({ name: z.string(), type: z.enum(['STRING', 'DOUBLE', 'BOOLEAN']) }))
@@ -52,7 +55,7 @@ const NOTHING: RangeProgress = { parts: 0, outputs: 0, answers: 0, errors: 0, do
 /** The plan of a folder; the first process writes it, and every other one takes that. */
 export async function agreeOnPlan(
   folder: string,
-  wanted: Pick<FetchPlan, 'from' | 'format' | 'partKeys' | 'join'>,
+  wanted: Pick<FetchPlan, 'from' | 'format' | 'partKeys' | 'join' | 'partitionBy'>,
   make: () => Promise<Pick<FetchPlan, 'ranges' | 'columns'>>,
 ): Promise<FetchPlan> {
   const there =
@@ -61,11 +64,12 @@ export async function agreeOnPlan(
     there.from === wanted.from &&
     there.format === wanted.format &&
     there.partKeys === wanted.partKeys &&
-    there.join === wanted.join;
+    there.join === wanted.join &&
+    there.partitionBy === wanted.partitionBy;
   if (same) return there;
   throw new CommandError(
     'OUTPUT_EXISTS',
-    `${folder} holds ${there.from} as ${there.format} in parts of ${there.partKeys} outputs${there.join === wanted.join ? '' : ', with another --join'}. Give the same again to continue, or another --out.`,
+    `${folder} holds ${there.from} as ${there.format} in parts of ${there.partKeys} outputs${there.join === wanted.join ? '' : ', with another --join'}${there.partitionBy === wanted.partitionBy ? '' : ', with another --partition-by'}. Give the same again to continue, or another --out.`,
   );
 }
 
@@ -115,7 +119,17 @@ export async function writeProgress(
 
 /** File of a part. */
 export function partPath(folder: string, range: number, part: number, format: FileFormat): string {
-  return join(folder, `${numbered(range, 5)}-${numbered(part, 6)}.${format}`);
+  return join(folder, partName(range, part, format));
+}
+
+/** Name of a part's file; of one that is parted into several, of each in its folder. */
+export function partName(range: number, part: number, format: FileFormat): string {
+  return `${numbered(range, 5)}-${numbered(part, 6)}.${format}`;
+}
+
+/** Folder of files that are not complete. */
+export function partialFolder(folder: string): string {
+  return join(folder, FOLDER, 'partial');
 }
 
 /** Folder of the errors that stand instead of answers; readers of tables leave it out. */

@@ -38,7 +38,7 @@ export async function writeAnswers(
   await mkdir(dirname(path), { recursive: true });
   try {
     await WRITERS[format](answers, partial, { columns, metadata });
-    await sync(partial);
+    await syncFile(partial);
     await rename(partial, path);
   } catch (error) {
     await rm(partial, { force: true });
@@ -47,7 +47,7 @@ export async function writeAnswers(
 }
 
 /** A name that outlives a loss of power must not stand for bytes that do not. */
-async function sync(path: string): Promise<void> {
+export async function syncFile(path: string): Promise<void> {
   const file = await open(path, 'r+');
   await file.datasync().finally(() => file.close());
 }
