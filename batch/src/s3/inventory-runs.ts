@@ -35,7 +35,7 @@ const PAGE = 100;
 const READS = 16;
 
 /** Writes an object below the worker's output. */
-export type WriteRun = (key: string, body: Uint8Array, contentType: string) => Promise<void>;
+type WriteRun = (key: string, body: Uint8Array, contentType: string) => Promise<void>;
 
 /** A row of a run: sortable key, size, time. */
 type Row = readonly [key: string, size: number, modified: number];

@@ -75,7 +75,7 @@ test('each row lies once below its value, which its file leaves out; Hive reads 
   expect(readFileSync(join(folder, '_fetch/partitions.sql'), 'utf8')).toBe(
     'MSCK REPAIR TABLE answers;\n',
   );
-  // Nothing that is not complete is left.
+  // No incomplete file is left.
   expect(readdirSync(join(folder, '_fetch/partial'))).toEqual([]);
 });
 
