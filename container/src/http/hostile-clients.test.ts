@@ -432,6 +432,28 @@ describe('what is no HTTP', () => {
     expect(answer.match(/HTTP\/1.\d \d+/g)).toHaveLength(1);
   });
 
+  const UPGRADE = 'Connection: Upgrade\r\nUpgrade: h2c\r\n';
+
+  test.each([
+    ['a request', PING, ''],
+    ['the head of a request, its body later', post('Content-Length: 100'), PING],
+    ['half a request, the other half later', PING.slice(0, 20), PING.slice(20) + PING],
+    ['nothing, a request later', '', PING],
+  ])('an upgrade is answered as any request, and closes what follows: %s', async (...texts) => {
+    const [, inOnePiece, later] = texts;
+    const { routes, begun, letGo } = holding();
+    const { client } = await start(routes);
+    const { socket, whole } = client(post(`${UPGRADE}Content-Length: 3`, 'abc') + inOnePiece);
+    await until(() => begun() === 1);
+    socket.write(later);
+    await delay(50);
+    letGo();
+    const answer = await whole;
+    expect(answer).toMatch(/^HTTP\/1.1 200 [\s\S]*\r\nConnection: close\r\n[\s\S]*\r\n\r\n3$/);
+    expect(answer.match(/HTTP\/1.1 \d+/g)).toHaveLength(1);
+    expect(begun()).toBe(1);
+  });
+
   test('headers without end get 431', async () => {
     const { client } = await start({});
     const answer = await client(post(`X-A: ${'a'.repeat(100_000)}`)).whole;

@@ -35,12 +35,14 @@ export function createPipelines(log: ServerLog, slices: Slices): Pipelines {
     const behind: Waiting[] = [];
     connections.set(socket, behind);
     await workedOff(first);
-    for (let next = behind[0]; next; next = behind[0]) {
+    let last = first;
+    for (let next = behind[0]; next && !saysClose(last); next = behind[0]) {
       // Other connections have their turn in between; it is one of those that wait until it begins.
       await turn();
       if (socket.destroyed) break;
       behind.shift();
       await workedOff(next);
+      last = next;
     }
     connections.delete(socket);
   };
@@ -68,6 +70,11 @@ export function createPipelines(log: ServerLog, slices: Slices): Pipelines {
     },
     waiting: (socket) => (connections.get(socket) ?? []).map(({ response }) => response),
   };
+}
+
+/** What follows has no answer on this connection, and may be no request. */
+function saysClose({ response }: Waiting): boolean {
+  return response.getHeader('connection') === 'close';
 }
 
 /** Resolves when the work is done and the connection is done with the answer. */

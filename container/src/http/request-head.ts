@@ -84,3 +84,11 @@ export function isPlainlyFramed({ headers, httpVersion }: IncomingMessage): bool
   const coding = headers['transfer-encoding'];
   return coding === undefined || (coding.toLowerCase() === 'chunked' && httpVersion === '1.1');
 }
+
+/**
+ * Whether Node loses what came in one piece with the request and behind it: where nobody takes on an upgrade, it answers
+ * the request as any other (RFC 9110, 7.8) and goes on to read where the next piece begins.
+ */
+export function asksUpgrade({ headers }: IncomingMessage): boolean {
+  return headers.upgrade !== undefined;
+}

@@ -26,7 +26,7 @@ import { malformedRefuser } from './malformed.ts';
 import { createPipelines, type Pipelines } from './pipelines.ts';
 import { clientClosed } from './read-body.ts';
 import { byteLengthOf, errorReply, type Reply, writeReply } from './reply.ts';
-import { checkHead, isPlainlyFramed } from './request-head.ts';
+import { asksUpgrade, checkHead, isPlainlyFramed } from './request-head.ts';
 import { pathOf, type Responder, type Routes, responderOf } from './route-match.ts';
 import type { ServerLog } from './server-log.ts';
 import { slicesOf } from './slices.ts';
@@ -262,9 +262,8 @@ async function answer(
   if (Number.isFinite(size)) exchange.hold(size);
   // The kernel takes a small answer at once: there is no middle to be cut in.
   if (size > SMALL_BYTES) state.options.source?.answerBegan(request.socket);
-  // The rest of a body that nobody read, or that is framed oddly, cannot be distinguished from the next request.
-  const isSure =
-    isSound && request.complete && isPlainlyFramed(request) && request.httpVersionMajor === 1;
+  // Only then it is known where the next request begins.
+  const isSure = isSound && endsKnown(request);
   if (!isSure || state.closing) response.setHeader('Connection', 'close');
   try {
     const bytes = await writing(response, reply, exchange.signal);
@@ -279,6 +278,12 @@ async function answer(
     const bytes = await writeReply(response, errorReply(failure), exchange.signal);
     return { status: errorReply(failure).status, bytes, error: failure };
   }
+}
+
+/** Not of a body that nobody read to its end or that is framed oddly, nor where Node passes over what follows. */
+function endsKnown(request: IncomingMessage): boolean {
+  const { complete, httpVersionMajor } = request;
+  return complete && isPlainlyFramed(request) && !asksUpgrade(request) && httpVersionMajor === 1;
 }
 
 /** @throws ServingError for a page of another site, and on a connection that is one too many */

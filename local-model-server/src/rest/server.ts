@@ -77,6 +77,8 @@ async function serve(
   response: ServerResponse,
 ): Promise<void> {
   response.setHeader('Content-Type', 'application/json');
+  // Node loses what came in one piece with it and behind it.
+  if (request.headers.upgrade !== undefined) response.setHeader('Connection', 'close');
   try {
     checkPage(serving.options, request);
     await respond(serving, request, response);
