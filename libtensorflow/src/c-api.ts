@@ -3,6 +3,7 @@ import { promisify } from 'node:util';
 import koffi, { type KoffiFunc, type LibraryHandle } from 'koffi';
 import { LibTensorFlowError } from './errors.ts';
 import type { LibraryLocation } from './library-location.ts';
+import { defaultLogLevel, setLogLevel } from './log-level.ts';
 import { holdStderr } from './quiet-start.ts';
 
 /** The address of a native object. */
@@ -88,11 +89,7 @@ function prepareProcess(): void {
   if ((koffi.config().async_stack_size ?? 0) < NATIVE_STACK_BYTES) {
     koffi.config({ async_stack_size: NATIVE_STACK_BYTES, sync_stack_size: NATIVE_STACK_BYTES });
   }
-  // Not process.env: in worker threads and under jest that is a copy, which native code does not see.
-  const setenv = koffi
-    .load(null)
-    .func('int setenv(const char *name, const char *value, int overwrite)');
-  setenv('TF_CPP_MIN_LOG_LEVEL', '2', 0);
+  defaultLogLevel();
 }
 
 function dlopen(): KoffiFunc<(path: string, flags: number) => Pointer | null> {
@@ -101,7 +98,7 @@ function dlopen(): KoffiFunc<(path: string, flags: number) => Pointer | null> {
 
 function bindLibrary(location: LibraryLocation): TensorFlow {
   // If dlopen failed, koffi's own attempt fails too, with the system's reason.
-  openLibrary(location.framework);
+  setLogLevel(openLibrary(location.framework), location.framework);
   const api = bindCApi(openLibrary(location.cc));
   const tensorflow = { version: api.TF_Version(), location, api };
   loaded.set(location.cc, tensorflow);

@@ -35,3 +35,17 @@ test('what others write meanwhile is written, and what comes later', () => {
     'E0000 00:00:1795381069.779237    9031 x.cc:1] an error\na line\nlater\n',
   );
 });
+
+test.each<[level: string, lines: RegExp]>([
+  ['', /^$/],
+  ['0', /MLIR|oneDNN|cpu_feature|SavedModel/],
+])('with the level %j a model loads and runs with the lines %s', (level, expected) => {
+  const model = join(__dirname, '../../test/fixtures/models/half_plus_two/1');
+  const lines = `
+    ${level && `process.env.TF_CPP_MIN_LOG_LEVEL = '${level}';`}
+    const { SavedModelSession } = await import(${JSON.stringify(join(__dirname, 'index.ts'))});
+    const session = await SavedModelSession.load(${JSON.stringify(model)}, { library: await ensureLibrary() });
+    await session.run('serving_default', { x: { dtype: 'float32', shape: [1], bytes: new Uint8Array(4) } });
+    await session.close();`;
+  expect(stderrOf(lines)).toMatch(expected);
+});
