@@ -3,6 +3,7 @@ import { MAX_JOB_PREFIX } from '@sagemaker-tfs/batch';
 import { fallbackTypes } from '@sagemaker-tfs/batch/instance-types';
 import {
   DEFAULT_SETTINGS,
+  defaultAssembly,
   type FallbackType,
   type TransformSettings,
 } from '@sagemaker-tfs/batch/settings';
@@ -15,6 +16,7 @@ import { DefinitionBody, LogLevel, StateMachine } from 'aws-cdk-lib/aws-stepfunc
 import { Annotations, Aws, Names, Resource, Stack } from 'aws-cdk-lib/core';
 import type { Construct } from 'constructs';
 import { checkBatch } from './batch/check-props.ts';
+import { contentTypeOf } from './batch/content-type.ts';
 import { definition } from './batch/definition.ts';
 import { encryptMachine, grantReadRuns } from './batch/machine-key.ts';
 import { grantJobs, grantModel, grantShards } from './batch/permissions.ts';
@@ -172,7 +174,9 @@ export class BatchTransform extends Resource {
     checkRegion(this, 'instanceType', 'transform', instanceType, fallbacks.length === 0);
     return {
       ...DEFAULT_SETTINGS,
+      assembleWith: defaultAssembly(props),
       ...given(props),
+      contentType: contentTypeOf(this, props),
       ...(props.invocationsTimeout && {
         invocationsTimeoutInSeconds: props.invocationsTimeout.toSeconds(),
       }),

@@ -160,7 +160,7 @@ export class BatchWorker extends Resource {
     const { environment } = model;
     const container = new EcsEc2ContainerDefinition(this, 'Container', {
       image: ContainerImage.fromRegistry(model.image.imageUri),
-      command: workerCommand(props, model.data.container.modelDataUrl ?? ''),
+      command: workerCommand(this, props, model.data.container.modelDataUrl ?? ''),
       environment: { ...environment },
       cpu: vcpus,
       memory,

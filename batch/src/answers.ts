@@ -4,6 +4,7 @@ import { parseJson } from '@sagemaker-tfs/tensors';
 import { parseMediaType } from '@sagemaker-tfs/tensors/media-type';
 import { csvRows } from './csv-rows.ts';
 import { isJson } from './is-json.ts';
+import { jsonDocuments } from './json-documents.ts';
 
 /** One answer. */
 export interface Answer {
@@ -21,7 +22,7 @@ export interface Answer {
 
 /**
  * Cuts an output into answers. CSV is one for each of its records. Of any other type, and of none, what the bytes are
- * decides: a JSON document is one, JSON Lines are one each. Anything else becomes a JSON string of its text or, for
+ * decides: a JSON document is one, JSON Lines are one each, and so are JSON documents with nothing between. Anything else becomes a JSON string of its text or, for
  * bytes that are no text, `{"base64": "..."}`.
  * @param mediaType of the output, if it is known: cells of CSV may look like JSON
  */
@@ -40,6 +41,8 @@ export function answersOf(key: string, bytes: Uint8Array, mediaType?: string): A
       lines.map((line) => line.trim()),
     );
   }
+  const documents = jsonDocuments(text);
+  if (documents) return numbered(key, documents.map(onOneLine));
   return [{ key, json: JSON.stringify(text), isText: true }];
 }
 

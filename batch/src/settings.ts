@@ -93,7 +93,7 @@ export interface TransformSettings {
   readonly budgetInstanceHours: number;
 }
 
-/** The default of a setting; places have none. */
+/** The default of a setting. Places have none, and neither has the media type of the inputs: the model decides it. */
 export const DEFAULT_SETTINGS = {
   dataType: 'S3Prefix',
   inventoryUri: '',
@@ -104,7 +104,6 @@ export const DEFAULT_SETTINGS = {
   maxConcurrentTransforms: 64,
   maxPayloadInMB: 1,
   batchStrategy: 'SingleRecord',
-  contentType: 'application/x-image',
   accept: 'application/json',
   splitType: 'None',
   assembleWith: 'None',
@@ -124,7 +123,7 @@ export const DEFAULT_SETTINGS = {
   allowEmpty: false,
   maxFailurePercent: 50,
   budgetInstanceHours: 0,
-} as const satisfies Omit<TransformSettings, 'inputUri' | 'outputUri'>;
+} as const satisfies Omit<TransformSettings, 'inputUri' | 'outputUri' | 'contentType'>;
 
 /**
  * Instances of one job.
@@ -208,10 +207,33 @@ export interface ConflictRule {
    * The same as `when`, of the defaults that a construct is given, which it then refuses. Absent: another setting of an
    * execution can still put it right.
    */
-  readonly refuses?: (settings: Pick<TransformSettings, keyof typeof DEFAULT_SETTINGS>) => boolean;
+  readonly refuses?: (
+    settings: Pick<TransformSettings, keyof typeof DEFAULT_SETTINGS | 'contentType'>,
+  ) => boolean;
   /** What to set instead, where a construct refuses it. */
   readonly fix?: string;
 }
+
+/** JSON, whose answers do not end with a line break as those of JSON Lines and CSV do. */
+const JSON_TYPE = /^application[/]([^;]+[+])?json *(;|$)/i;
+
+/** What follows each answer unless it is given: JSON documents of several requests need something between them. */
+export function defaultAssembly({
+  splitType = DEFAULT_SETTINGS.splitType,
+  accept = DEFAULT_SETTINGS.accept,
+}: Partial<Pick<TransformSettings, 'splitType' | 'accept'>>): AssembleWith {
+  return splitType !== 'None' && JSON_TYPE.test(accept) ? 'Line' : DEFAULT_SETTINGS.assembleWith;
+}
+
+/** Answers of one object would stand side by side, as one text that is no JSON. */
+export const ANSWERS_GLUED: ConflictRule = {
+  setting: 'assembleWith',
+  when: `$s.splitType != "None" and $s.assembleWith = "None" and $contains($string($s.accept), /${JSON_TYPE.source}/i)`,
+  refuses: ({ splitType, assembleWith, accept }) =>
+    splitType !== 'None' && assembleWith === 'None' && JSON_TYPE.test(accept),
+  problem: "'None' writes the JSON of an object's records with nothing between",
+  fix: "Give assembleWith 'Line'",
+};
 
 /** Media types of records that SageMaker joins with their answers. */
 const JOINED_TYPES = /json|csv/;
@@ -240,6 +262,7 @@ export const CONFLICT_RULES: readonly ConflictRule[] = [
     fix: `Give a splitType, or batchStrategy 'SingleRecord'`,
   },
   HEADER_CUT_OFF,
+  ANSWERS_GLUED,
   {
     setting: 'joinSource',
     when: `$s.joinSource = "Input" and $not($contains($string($s.contentType), /${JOINED_TYPES.source}/))`,

@@ -121,6 +121,11 @@ export function cannotRead(path: string, what?: string): (cause: unknown) => nev
   };
 }
 
+/** The error of a place in S3 that holds no input. */
+export function noInput(inputUri: string): CommandError {
+  return new CommandError('INPUT_EMPTY', `there is no object at ${inputUri}. Check --input-uri.`);
+}
+
 /** Nothing to fetch. */
 export function noOutputs(): CommandError {
   const message =

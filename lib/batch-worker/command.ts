@@ -1,6 +1,8 @@
 /** What a worker's container is started with. */
 import { MAX_RANGES, workerArguments } from '@sagemaker-tfs/batch';
 import { DEFAULT_SETTINGS } from '@sagemaker-tfs/batch/settings';
+import type { Construct } from 'constructs';
+import { contentTypeOf } from '../batch/content-type.ts';
 import { definedOnly } from '../defined-only.ts';
 import type { BatchWorkerProps } from './props.ts';
 
@@ -21,15 +23,19 @@ export function rangesOf({ ranges, workers = DEFAULT_WORKERS }: BatchWorkerProps
 }
 
 /** Arguments of the image. AWS Batch puts the job's parameters where `Ref::` names them. */
-export function workerCommand(props: BatchWorkerProps, archiveUri: string): string[] {
-  const { contentType, accept } = { ...DEFAULT_SETTINGS, ...definedOnly(props) };
+export function workerCommand(
+  scope: Construct,
+  props: BatchWorkerProps,
+  archiveUri: string,
+): string[] {
+  const { accept } = { ...DEFAULT_SETTINGS, ...definedOnly(props) };
   const { keySuffix, maxFailurePercent, noticesAt, topic, budgetHours } = props;
   const isTold = noticesAt !== undefined && noticesAt.length > 0;
   return workerArguments({
     modelPath: archiveUri,
     input: 'Ref::input',
     output: 'Ref::output',
-    contentType,
+    contentType: contentTypeOf(scope, props),
     accept,
     ranges: rangesOf(props),
     keySuffix,

@@ -69,7 +69,7 @@ export interface BatchWorkerProps {
   readonly provisioningTimeout?: Duration;
   /**
    * Media type of the inputs.
-   * @default 'application/x-image'
+   * @default - `application/x-image` for a model that was packaged here and takes pictures; others need one
    */
   readonly contentType?: string;
   /**

@@ -2,7 +2,12 @@
 
 import { NOTICE_PERCENTS } from '@sagemaker-tfs/batch';
 import { hasLocalStorage } from '@sagemaker-tfs/batch/instance-types';
-import { CONFLICT_RULES, DEFAULT_SETTINGS, SETTING_RULES } from '@sagemaker-tfs/batch/settings';
+import {
+  CONFLICT_RULES,
+  DEFAULT_SETTINGS,
+  defaultAssembly,
+  SETTING_RULES,
+} from '@sagemaker-tfs/batch/settings';
 import type { Schedule } from 'aws-cdk-lib/aws-events';
 import { CfnBucket } from 'aws-cdk-lib/aws-s3';
 import { Annotations, Stack, Token } from 'aws-cdk-lib/core';
@@ -180,7 +185,12 @@ export function checkSetting(
 
 /** Refuses settings that do not go together. */
 function checkConflicts(scope: Construct, props: BatchTransformProps): void {
-  const settings = { ...DEFAULT_SETTINGS, ...definedOnly(props) };
+  const settings = {
+    ...DEFAULT_SETTINGS,
+    contentType: '',
+    assembleWith: defaultAssembly(props),
+    ...definedOnly(props),
+  };
   for (const { setting, refuses, problem, fix = '' } of CONFLICT_RULES) {
     if (refuses?.(settings)) invalidProp(scope, setting, problem, fix);
   }

@@ -112,7 +112,7 @@ export interface BatchTransformProps {
   readonly batchStrategy?: BatchStrategy;
   /**
    * Media type of the inputs.
-   * @default 'application/x-image'
+   * @default - `application/x-image` for a model that was packaged here and takes pictures; others need one
    */
   readonly contentType?: string;
   /**
@@ -126,8 +126,8 @@ export interface BatchTransformProps {
    */
   readonly splitType?: SplitType;
   /**
-   * What is put between the answers of one object's records.
-   * @default 'None'
+   * What follows the answer to each request. `None` is refused if objects are cut into records and answers are JSON.
+   * @default 'None', or 'Line' if `splitType` cuts objects into records and `accept` is JSON
    */
   readonly assembleWith?: AssembleWith;
   /**

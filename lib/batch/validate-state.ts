@@ -2,6 +2,7 @@
 
 import { MACHINE_STATES, RUN_ID_JSONATA } from '@sagemaker-tfs/batch';
 import {
+  ANSWERS_GLUED,
   CONFLICT_RULES,
   type ConflictRule,
   SETTING_RULES,
@@ -65,6 +66,7 @@ function validation(defaults: string): string {
     $given := $type($states.input) = "object" ? $states.input : {};
     $alone := $exists($given.instanceType) and $not($exists($given.fallbacks));
     $s := $merge([${defaults}, $alone ? { "fallbacks": [] } : {}, $given]);
+    $s := (${ANSWERS_GLUED.when}) and $not($exists($given.assembleWith)) ? $merge([$s, { "assembleWith": "Line" }]) : $s;
     $known := ${literal(names)};
     $unknown := $filter($keys($given), function($key) { $not($key in $known) });
     $errors := $append(

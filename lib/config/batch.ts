@@ -59,7 +59,9 @@ export const batch = z
     contentType: z
       .string()
       .optional()
-      .describe(`Media type of the inputs. ${otherwise('contentType')}`),
+      .describe(
+        'Media type of the inputs. Default: `application/x-image` for a model that is packaged here and takes pictures. Others need one.',
+      ),
     accept: z
       .string()
       .optional()
@@ -75,7 +77,9 @@ export const batch = z
     assembleWith: z
       .enum(ASSEMBLIES)
       .optional()
-      .describe(`What joins the answers of a file. ${otherwise('assembleWith')}`),
+      .describe(
+        `What follows the answer to each request. ${otherwise('assembleWith')} If \`splitType\` cuts files into records and \`accept\` is JSON: \`Line\`.`,
+      ),
     sharding: z
       .strictObject({
         objectsPerShard: count

@@ -39,5 +39,5 @@ function symbolOf(file: string): string | undefined {
   const end = bytes.indexOf(FUNCTION);
   const start = bytes.lastIndexOf(NAMESPACE, end);
   if (end < 0 || start < 0 || end - start > LONGEST_START) return undefined;
-  return `${bytes.latin1Slice(start, end)}${FUNCTION}`;
+  return `${bytes.toString('latin1', start, end)}${FUNCTION}`;
 }

@@ -7,6 +7,7 @@ export * from './manifest.ts';
 export * from './manifest-path.ts';
 export * from './packaged-order.ts';
 export * from './parse.ts';
+export * from './picture-input.ts';
 export * from './postprocess.ts';
 export * from './preprocess.ts';
 export * from './preprocess-defaults.ts';

@@ -82,7 +82,14 @@ const LINES: readonly (readonly [prints: RegExp, ...args: string[]])[] = [
   [
     /"dollarsPerMillion": 0\.5/,
     ...['tune', '--recommend', 'digits', '--role-arn', ROLE],
-    ...['--sample-payload', 's3://bucket/samples.tar.gz', '--instance-type', 'ml.g5.xlarge'],
+    ...[
+      '--sample-payload',
+      's3://bucket/samples.tar.gz',
+      '--content-type',
+      'application/x-image',
+      '--instance-type',
+      'ml.g5.xlarge',
+    ],
   ],
   [
     /"started": true/,

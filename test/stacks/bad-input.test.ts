@@ -451,6 +451,12 @@ describe('a batch transform', () => {
       /splitType: 'Line' leaves the header in the first request of a file/,
     ],
     [
+      'of records whose answers nothing parts',
+      { splitType: 'Line', contentType: 'application/jsonlines', assembleWith: 'None' },
+      {},
+      /assembleWith: 'None' writes the JSON of an object's records with nothing between\. Give assembleWith 'Line'/,
+    ],
+    [
       'that joins pictures',
       { joinSource: 'Input' },
       {},

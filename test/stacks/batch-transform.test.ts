@@ -8,7 +8,7 @@ import { Bucket } from 'aws-cdk-lib/aws-s3';
 import { Topic } from 'aws-cdk-lib/aws-sns';
 import { Stack } from 'aws-cdk-lib/core';
 import { handler, type ShardRequest } from '../../lib/batch/handler/index.ts';
-import { BatchTransform } from '../../lib/index.ts';
+import { BatchTransform, type BatchTransformInput } from '../../lib/index.ts';
 import { masked, testApp, testModel, testStack } from '../support/stacks.ts';
 import { MAX_EVENTS, type Service, StateError } from './asl.ts';
 import {
@@ -101,6 +101,20 @@ describe('one job', () => {
       },
       TransformResources: { InstanceCount: 10 },
     });
+  });
+
+  test.each<[input: BatchTransformInput, assembly: string | RegExp]>([
+    [{ splitType: 'Line' }, 'Line'],
+    [{ splitType: 'TFRecord', batchStrategy: 'MultiRecord', accept: 'application/json' }, 'Line'],
+    // Whose answers end with a line break.
+    [{ splitType: 'Line', accept: 'text/csv' }, 'None'],
+    [{ splitType: 'Line', accept: 'application/x-tfrecord' }, 'None'],
+    [{ splitType: 'None' }, 'None'],
+    [{ splitType: 'Line', assembleWith: 'None' }, /assembleWith: 'None' writes the JSON/],
+  ])('%j assembles with %s', async (input, assembly) => {
+    const { jobs, output } = await run(machine, input);
+    if (assembly instanceof RegExp) expect((output as StateError).cause).toMatch(assembly);
+    else expect(jobs[0]).toMatchObject({ TransformOutput: { AssembleWith: assembly } });
   });
 
   test.each<[unknown, string]>([

@@ -169,7 +169,7 @@ test('the sample is answered as before', async () => {
 function configOf({ template, name, sample, contentType }: TemplateContext): string {
   const use =
     template === 'batch'
-      ? "batch: { instanceType: 'ml.c6i.xlarge' },"
+      ? `batch: { instanceType: 'ml.c6i.xlarge', contentType: '${contentType}' },`
       : `endpoint: {
         instanceType: 'ml.c6i.xlarge',
         smokeTest: {

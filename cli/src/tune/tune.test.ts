@@ -211,6 +211,8 @@ test('Inference Recommender answers in the same table', async () => {
       ...[
         '--sample-payload',
         's3://bucket/samples.tar.gz',
+        '--content-type',
+        'application/x-image',
         '--instance-type',
         'ml.c6i.large',
         '--json',

@@ -1,5 +1,6 @@
 import { EXISTING, type Existing } from '@sagemaker-tfs/batch';
 import {
+  ANSWERS_GLUED,
   ASSEMBLIES,
   BATCH_STRATEGIES,
   DEFAULT_SETTINGS,
@@ -93,7 +94,7 @@ function addRequestOptions(local: Command): void {
     .addOption(
       new Option(
         '--assemble-with <what>',
-        'what follows the answer to each request of a split file',
+        'what follows the answer to each request of a split file (default: Line for JSON, None for other types)',
       ).choices(ASSEMBLIES),
     )
     .option(
@@ -191,7 +192,7 @@ async function run(
   const source = await sourceOf(places);
   const total = await countInputs(source, options.manifest ?? folder);
   const contentType = options.contentType ?? (await typeOfInputs(source, options));
-  refuseConflicts({ splitType: options.splitType ?? 'None', contentType }, [HEADER_CUT_OFF]);
+  refuseConflicts(settingsOf(options, contentType), [HEADER_CUT_OFF, ANSWERS_GLUED]);
   return withRuntime(options, abort, async (url, model) => {
     const bar = progress('inputs', total);
     const rate = rateMeter();
@@ -217,6 +218,18 @@ async function run(
     const result = await runLocalJob(job).finally(bar.stop);
     return { result, source, contentType, rate: history.points(), attributes };
   });
+}
+
+function settingsOf(
+  { splitType, accept, assembleWith }: BatchLocalOptions,
+  contentType: string,
+): Parameters<typeof refuseConflicts>[0] {
+  return {
+    contentType,
+    ...(splitType && { splitType }),
+    ...(accept !== undefined && { accept }),
+    ...(assembleWith && { assembleWith }),
+  };
 }
 
 async function report(

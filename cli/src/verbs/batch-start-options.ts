@@ -3,6 +3,7 @@ import { EXISTING, type Existing } from '@sagemaker-tfs/batch';
 import { fallbackTypes } from '@sagemaker-tfs/batch/instance-types';
 import {
   ASSEMBLIES,
+  type AssembleWith,
   BATCH_STRATEGIES,
   DATA_TYPES,
   DEFAULT_SETTINGS,
@@ -20,7 +21,12 @@ type JobOptions = Omit<
 >;
 
 /** What was given. */
-export type Options = Omit<JobOptions, 'modelName' | 'inputUri' | 'outputUri'> & {
+export type Options = Omit<
+  JobOptions,
+  'modelName' | 'inputUri' | 'outputUri' | 'contentType' | 'assembleWith'
+> & {
+  readonly assembleWith?: AssembleWith;
+  readonly contentType?: string;
   readonly modelName?: string;
   readonly inputUri?: string;
   readonly outputUri?: string;
@@ -179,7 +185,10 @@ function addResources(start: Command): void {
 function addRequests(start: Command): void {
   start
     .optionsGroup('Requests:')
-    .option('--content-type <type>', 'media type of the inputs', DEFAULT_SETTINGS.contentType)
+    .option(
+      '--content-type <type>',
+      'media type of the inputs (default: by the endings of the first keys)',
+    )
     .option('--accept <type>', 'media type of the outputs', DEFAULT_SETTINGS.accept)
     .addOption(
       new Option('--split-type <type>', 'how an object is cut into records')
@@ -192,9 +201,10 @@ function addRequests(start: Command): void {
         .default(DEFAULT_SETTINGS.batchStrategy),
     )
     .addOption(
-      new Option('--assemble-with <what>', 'what follows the answer to each request')
-        .choices(ASSEMBLIES)
-        .default(DEFAULT_SETTINGS.assembleWith),
+      new Option(
+        '--assemble-with <what>',
+        'what follows the answer to each request (default: Line for JSON of objects that are cut into records, else None)',
+      ).choices(ASSEMBLIES),
     )
     .option(
       '--max-concurrent-transforms <number>',

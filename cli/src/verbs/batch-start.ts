@@ -1,8 +1,9 @@
 import { randomUUID } from 'node:crypto';
+import type { S3Client } from '@aws-sdk/client-s3';
 import { isManifest } from '@sagemaker-tfs/batch';
 import { amiFor } from '@sagemaker-tfs/batch/ami';
 import { fallbackTypes } from '@sagemaker-tfs/batch/instance-types';
-import type { FallbackType } from '@sagemaker-tfs/batch/settings';
+import { defaultAssembly, type FallbackType } from '@sagemaker-tfs/batch/settings';
 import type { Command } from 'commander';
 import type { withAws } from '../batch/aws/clients.ts';
 import type { StartOptions } from '../batch/aws/start.ts';
@@ -83,8 +84,8 @@ async function startWorkerJob(options: Options): Promise<void> {
   const ofWorkers = { keySuffix, maxFailurePercent, budgetHours, noticesAt, noticeTopic };
   const job = { ...jobOf(options), ...ofWorkers };
   const { startProcessing } = await import('../batch/aws/start-processing.ts');
-  const instanceType = await asking(options.region, ({ sagemaker }) =>
-    startProcessing(sagemaker, job),
+  const instanceType = await asking(options.region, async ({ s3, sagemaker }) =>
+    startProcessing(sagemaker, { ...job, contentType: await contentTypeOf(s3, job) }),
   );
   const { jobName, inputUri, outputUri } = job;
   printResult(
@@ -135,9 +136,15 @@ async function startTransformJob(options: Options): Promise<void> {
   const { region, json, missingOnly = false } = options;
   const again = { missingOnly, existing: existingOf(options) };
   const job = jobOf(options);
-  const { splitType, batchStrategy, contentType } = job;
-  refuseConflicts({ splitType, batchStrategy, contentType });
-  const result = await asking(region, (clients) => startJob(clients, job, again));
+  const { splitType, batchStrategy, accept, assembleWith, contentType } = job;
+  refuseConflicts({
+    ...{ splitType, batchStrategy, accept, assembleWith },
+    ...(contentType !== undefined && { contentType }),
+  });
+  const result = await asking(region, async (clients) => {
+    const decided = { ...job, contentType: await contentTypeOf(clients.s3, job) };
+    return startJob(clients, decided, again);
+  });
   printResult(json, result, () => {
     if (!result.started) return 'Every input has an output: nothing to do.';
     const { jobName, instanceType, missing, stale = 0 } = result;
@@ -162,8 +169,20 @@ function existingOf({ existing = 'older', missingOnly }: Options) {
   return existing;
 }
 
+type Job = Omit<StartOptions, 'contentType'> & {
+  readonly contentType?: string | undefined;
+  readonly keySuffix?: string | undefined;
+};
+
+/** The type that was given, or that of the first inputs. */
+async function contentTypeOf(s3: S3Client, job: Job): Promise<string> {
+  if (job.contentType !== undefined) return job.contentType;
+  const { typeOfPlaces } = await import('../batch/aws/input-type.ts');
+  return typeOfPlaces(s3, job);
+}
+
 /** @throws CommandError USAGE for what a job needs */
-function jobOf(options: Options): StartOptions {
+function jobOf(options: Options): Job {
   const { modelName, inputUri, outputUri, env, tag, maxPayload, instanceType } = options;
   const fallbacks = options.fallbacks
     ? (options.fallbackInstanceType ?? fallbackTypes(instanceType))
@@ -181,6 +200,7 @@ function jobOf(options: Options): StartOptions {
     jobName: options.jobName ?? nameOf(modelName, new Date()),
     dataType: options.dataType ?? (isManifest(inputUri) ? 'ManifestFile' : 'S3Prefix'),
     maxPayloadInMB: maxPayload,
+    assembleWith: options.assembleWith ?? defaultAssembly(options),
     transformAmiVersion: options.transformAmiVersion ?? amiFor(instanceType),
     fallbacks: fallbacks.map((type) => ({ instanceType: type, transformAmiVersion: amiFor(type) })),
     environment: env ?? {},

@@ -228,15 +228,21 @@ async function readSamples(files: string[], options: Options) {
 }
 
 async function recommended(options: Options, signal: AbortSignal): Promise<Point[]> {
-  const { recommend: modelName, roleArn, samplePayload, instanceType, region } = options;
+  const {
+    recommend: modelName,
+    roleArn,
+    samplePayload,
+    contentType,
+    instanceType,
+    region,
+  } = options;
   if (!modelName) return [];
-  if (!roleArn || !samplePayload || !instanceType) {
+  if (!roleArn || !samplePayload || !instanceType || !contentType) {
     throw usageError(
-      '--recommend starts a job on SageMaker. Give --role-arn, --sample-payload and --instance-type.',
+      '--recommend starts a job on SageMaker. Give --role-arn, --sample-payload, --content-type and --instance-type.',
     );
   }
   const { recommend } = await import('../tune/recommender.ts');
-  const contentType = options.contentType ?? 'application/x-image';
   const job = { modelName, roleArn, samplePayload, contentType, instanceTypes: instanceType };
   return recommend({ ...job, region, signal });
 }

@@ -1,5 +1,6 @@
 /** A tf.Example made up from what a graph parses. */
 import { create, toBinary } from '@bufbuild/protobuf';
+import { isPictureInput } from '@sagemaker-tfs/manifest';
 import type { Signature } from '@sagemaker-tfs/tensors';
 import {
   ExampleSchema,
@@ -13,7 +14,7 @@ import {
   readExampleFeatures,
 } from '../saved-model/example-features.ts';
 import { examplePng } from './png.ts';
-import { isPictureInput, PICTURE_SIDE, takesExamples } from './synthetic.ts';
+import { PICTURE_SIDE, takesExamples } from './synthetic.ts';
 
 /** Values of one feature at most: an example is held in memory several times over. */
 const MAX_VALUES = 10_000_000;

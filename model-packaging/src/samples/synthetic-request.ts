@@ -1,6 +1,6 @@
 /** A request body made up from a signature. */
-import type { PixelsInput } from '@sagemaker-tfs/manifest';
-import { ManifestError, type Preprocess, resolvePreprocess } from '@sagemaker-tfs/manifest';
+import type { PixelsInput, Preprocess } from '@sagemaker-tfs/manifest';
+import { isPictureInput, likelyPicture } from '@sagemaker-tfs/manifest';
 import {
   elementCount,
   encodeNpy,
@@ -13,7 +13,7 @@ import {
 } from '@sagemaker-tfs/tensors';
 import { examplePng } from './png.ts';
 import type { SampleRequest } from './sample-file.ts';
-import { isPictureInput, PICTURE_SIDE, takesExamples } from './synthetic.ts';
+import { PICTURE_SIDE, takesExamples } from './synthetic.ts';
 
 /** Made-up requests by the ending of a file that holds them, the one that clients most likely send first. */
 export type SyntheticForms = ReadonlyMap<string, () => SampleRequest>;
@@ -108,25 +108,13 @@ function nested([size, ...rest]: readonly number[], element: unknown): unknown {
   return Array.from({ length: size }, () => nested(rest, element));
 }
 
-/** Undeclared, tensors of many ranks could hold a picture's pixels; those of rank 4 mostly do. */
-const PICTURE_RANK = 4;
-
 function pictureFor(
   signature: Signature,
   preprocess: Preprocess | undefined,
 ): (() => Buffer) | undefined {
-  try {
-    const resolved = resolvePreprocess(preprocess, signature);
-    if (resolved.bytes) {
-      const isPicture = isPictureInput(resolved.input);
-      return isPicture ? () => examplePng(PICTURE_SIDE, PICTURE_SIDE) : undefined;
-    }
-    const rank = signature.inputs[resolved.input]?.shape?.length;
-    return preprocess || rank === PICTURE_RANK ? () => pixels(resolved) : undefined;
-  } catch (error) {
-    if (error instanceof ManifestError) return undefined;
-    throw error;
-  }
+  const picture = likelyPicture(preprocess, signature);
+  if (picture?.bytes) return () => examplePng(PICTURE_SIDE, PICTURE_SIDE);
+  return picture && (() => pixels(picture));
 }
 
 function pixels({ height, width }: PixelsInput): Buffer {

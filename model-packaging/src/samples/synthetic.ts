@@ -1,4 +1,5 @@
 /** Inputs made up from a signature, for trying a model out. */
+import { isPictureInput } from '@sagemaker-tfs/manifest';
 import {
   DTYPES,
   elementCount,
@@ -11,9 +12,6 @@ import {
   type TensorSpec,
 } from '@sagemaker-tfs/tensors';
 import { examplePng } from './png.ts';
-
-/** Inputs that hold encoded pictures, by the names that people give them. */
-const PICTURE_NAME = /image|picture|photo|img|jpe?g|png/i;
 
 /** Pixels of a side of a made-up picture, where the model takes any size. */
 export const PICTURE_SIDE = 256;
@@ -96,9 +94,4 @@ function concreteShape(shape: readonly number[]): number[] {
   const isChannels = (size: number | undefined) => size === 1 || size === 3;
   const isPicture = shape.length === 4 && (isChannels(shape[1]) || isChannels(shape[3]));
   return shape.map((size, axis) => (size >= 0 ? size : isPicture && axis > 0 ? PICTURE_SIDE : 1));
-}
-
-/** True for the name of an input that takes encoded pictures. */
-export function isPictureInput(name: string): boolean {
-  return PICTURE_NAME.test(name);
 }

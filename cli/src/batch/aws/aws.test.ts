@@ -10,7 +10,11 @@ import {
   PutLogEventsCommand,
 } from '@aws-sdk/client-cloudwatch-logs';
 import { CreateBucketCommand, PutObjectCommand, S3Client } from '@aws-sdk/client-s3';
-import { CreateModelCommand, SageMakerClient } from '@aws-sdk/client-sagemaker';
+import {
+  CreateModelCommand,
+  type CreateTransformJobRequest,
+  SageMakerClient,
+} from '@aws-sdk/client-sagemaker';
 import { SFNClient } from '@aws-sdk/client-sfn';
 import { ASSUMED_FACTS, FACTS_KEY } from '@sagemaker-tfs/batch';
 import { keyRanges, listObjects } from '@sagemaker-tfs/batch/s3';
@@ -381,11 +385,13 @@ test('a job is followed until it ends, with its instances running', async () => 
 });
 
 test('a refused job continues with the next types, and with --no-fallbacks with none', async () => {
-  await put({ 'refused/in/1': '' });
+  await put({ 'refused/in/1.csv': '' });
   const asked: unknown[] = [];
+  const contentTypes = new Set<unknown>();
   const standIn = await startService((_operation, input) => {
-    const { TransformResources } = input as { TransformResources: { InstanceType: string } };
-    asked.push(TransformResources.InstanceType);
+    const { TransformResources, TransformInput } = input as CreateTransformJobRequest;
+    asked.push(TransformResources?.InstanceType);
+    contentTypes.add(TransformInput?.ContentType);
     return { __type: 'ResourceLimitExceeded', message: 'the limit is 0 Instances' };
   });
   const start = (...more: string[]) =>
@@ -403,9 +409,22 @@ test('a refused job continues with the next types, and with --no-fallbacks with 
     const alone = JSON.parse((await start('--no-fallbacks')).stdout);
     expect(alone).toMatchObject({ code: 'AWS_FAILED', awsError: 'ResourceLimitExceeded' });
     expect(asked).toEqual(['ml.p3.2xlarge']);
+    expect([...contentTypes]).toEqual(['text/csv']);
   } finally {
     await standIn.close();
   }
+});
+
+test('keys whose endings tell no type need one', async () => {
+  await put({ 'untyped/in/1': '' });
+  const { exitCode, stderr } = await run(
+    ...['start', '--model-name', 'digits', '--input-uri', `s3://${BUCKET}/untyped/in/`],
+    ...['--output-uri', `s3://${BUCKET}/out/`],
+  );
+  expect({ exitCode, stderr }).toMatchObject({
+    exitCode: 2,
+    stderr: expect.stringMatching(/unknown ending: untyped\/in\/1\..*--content-type/),
+  });
 });
 
 test('an input without objects, an unknown job and missing outputs are reported', async () => {

@@ -12,7 +12,7 @@ import {
 import type { AssembleWith, BatchStrategy, Existing, SplitType } from '@sagemaker-tfs/batch';
 import { asDirectory, formatS3Uri, parseS3Uri } from '@sagemaker-tfs/batch';
 import { httpStatusOf, listPage } from '@sagemaker-tfs/batch/s3';
-import { CommandError } from '../../errors.ts';
+import { CommandError, noInput } from '../../errors.ts';
 import type { AwsClients } from './clients.ts';
 import { type JobInstances, onFirstType } from './instance-types.ts';
 import { claimOutputs } from './origin.ts';
@@ -71,10 +71,7 @@ export async function startJob(
   const { jobName } = options;
   const { objects } = await listPage(s3, parseS3Uri(options.inputUri), { maxKeys: 1 });
   if (objects.length === 0) {
-    throw new CommandError(
-      'INPUT_EMPTY',
-      `there is no object at ${options.inputUri}. Check --input.`,
-    );
+    throw noInput(options.inputUri);
   }
   const claim = await claimOutputs(s3, options, missingOnly ? existing : 'replace');
   const create = async (job: StartOptions) => {

@@ -10,6 +10,7 @@ import {
   areTooMany,
   type BatchStrategy,
   DEFAULT_SETTINGS,
+  defaultAssembly,
   type Existing,
   type SplitType,
 } from '@sagemaker-tfs/batch';
@@ -62,7 +63,7 @@ export interface LocalJob {
   readonly splitType?: SplitType;
   /** Records in a request. Default: the container's `BatchStrategy`. */
   readonly batchStrategy?: BatchStrategy;
-  /** What follows the answer to each request of a split object. Default: None. */
+  /** What follows the answer to each request of a split object. Default: Line for JSON, None for other types. */
   readonly assembleWith?: AssembleWith;
   /** Requests in flight. Default: the container's `MaxConcurrentTransforms`. */
   readonly maxConcurrentTransforms?: number;
@@ -176,7 +177,7 @@ interface Run {
 }
 
 function originOptions(job: LocalJob) {
-  const { contentType, splitType, batchStrategy, assembleWith, customAttributes } = job;
+  const { contentType, splitType, batchStrategy, customAttributes } = job;
   return {
     existing: job.existing ?? DEFAULT_SETTINGS.existing,
     model: job.model ?? '',
@@ -186,11 +187,18 @@ function originOptions(job: LocalJob) {
       contentType,
       accept: job.accept ?? '',
       splitType: splitType ?? 'None',
-      assembleWith: assembleWith ?? 'None',
+      assembleWith: assemblyOf(job),
       ...(batchStrategy && { batchStrategy }),
       environment: { customAttributes: customAttributes ?? '' },
     },
   };
+}
+
+function assemblyOf({ assembleWith, splitType, accept }: LocalJob): AssembleWith {
+  // The container's own choice is mostly JSON.
+  return (
+    assembleWith ?? defaultAssembly({ ...(splitType && { splitType }), ...(accept && { accept }) })
+  );
 }
 
 function clientOf(job: LocalJob, connections: number): RuntimeClient {
@@ -307,7 +315,7 @@ async function* transformRecords(
   splitType: Exclude<SplitType, 'None'>,
 ): AsyncGenerator<() => Promise<void>> {
   const { job, maxBytes, strategy, client, outputs } = run;
-  const assembleWith = job.assembleWith ?? 'None';
+  const assembleWith = assemblyOf(job);
   const object = assemble(client, outputs, input.key, { assembleWith, maxBytes });
   let problem: string | undefined;
   try {

@@ -2,7 +2,7 @@
 import type { BatchStrategy, SplitType } from '@sagemaker-tfs/batch/settings';
 import { mediaTypeOf } from '@sagemaker-tfs/tensors';
 import { type CommandError, usageError } from '../../errors.ts';
-import type { InputSource } from './inputs.ts';
+import type { BatchInput } from './inputs.ts';
 
 /** How the inputs are cut, as far as the user says. */
 interface Cut {
@@ -15,7 +15,10 @@ interface Cut {
  * @throws CommandError USAGE if one tells none, two differ, or it is that of a file whose records are sent
  * without their framing
  */
-export async function typeOfInputs(source: InputSource, cut: Cut = {}): Promise<string> {
+export async function typeOfInputs(
+  source: { list(): AsyncIterable<Pick<BatchInput, 'key'>> },
+  cut: Cut = {},
+): Promise<string> {
   refuseBareRecords(cut);
   let first: { readonly key: string; readonly type: string } | undefined;
   const unknown: string[] = [];
