@@ -31,6 +31,8 @@ const { types } = JSON.parse(
 
 /** Properties by which a resource is named, where a template names it; others of the name cannot be made. */
 const NAMES: Readonly<Record<string, string>> = {
+  'AWS::ApiGateway::ApiKey': 'Name',
+  'AWS::ApiGateway::DomainName': 'DomainName',
   'AWS::ApplicationAutoScaling::ScalingPolicy': 'PolicyName',
   'AWS::Batch::ComputeEnvironment': 'ComputeEnvironmentName',
   'AWS::Batch::JobDefinition': 'JobDefinitionName',
@@ -44,6 +46,7 @@ const NAMES: Readonly<Record<string, string>> = {
   'AWS::Logs::LogGroup': 'LogGroupName',
   'AWS::S3::Bucket': 'BucketName',
   'AWS::SNS::Topic': 'TopicName',
+  'AWS::SQS::Queue': 'QueueName',
   'AWS::SSM::Parameter': 'Name',
   'AWS::SageMaker::Endpoint': 'EndpointName',
   'AWS::SageMaker::EndpointConfig': 'EndpointConfigName',
@@ -193,6 +196,7 @@ const rolesAsKnown = (roles: readonly string[]): Resources =>
 const readable = (id: string) =>
   id
     .replace(/(ReadModelData|JoinNetwork|Upload[0-9A-F]{8})[0-9a-f]{8}/, '$1')
+    .replace(/(ApiDeployment)[0-9A-F]{8}[0-9a-f]{32}$/, '$1')
     .replace(/[0-9A-F]{8}$/, '');
 
 const lineOf = ({ id, type, does, because, nameTaken }: Step) =>

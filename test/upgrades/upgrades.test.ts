@@ -1,4 +1,8 @@
 /** Every usual change of a configuration, as CloudFormation would deploy it. */
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { baselineOf, gatherer, parseCapture } from '@sagemaker-tfs/container/captures';
 import { Template } from 'aws-cdk-lib/assertions';
 import { SecurityGroup } from 'aws-cdk-lib/aws-ec2';
 import { Schedule } from 'aws-cdk-lib/aws-events';
@@ -33,6 +37,23 @@ const SAMPLE = {
 const CANARY = { type: 'canary', percent: 50, waitSeconds: 60 } as const;
 const TARGET = { concurrentRequests: 4 };
 
+const work = mkdtempSync(join(tmpdir(), 'upgrades-'));
+/** What captures are compared with. */
+function baselineFile(name: string, ages: number): string {
+  const all = gatherer();
+  for (let age = 0; age < ages; age++) {
+    const data = JSON.stringify({ instances: [age] });
+    const endpointInput = { observedContentType: 'application/json', data, encoding: 'JSON' };
+    all.add(parseCapture(JSON.stringify({ captureData: { endpointInput }, eventMetadata: {} })));
+  }
+  const path = join(work, name);
+  writeFileSync(path, JSON.stringify(baselineOf(all.gathered())));
+  return path;
+}
+const BASELINE = baselineFile('baseline.json', 20);
+const OTHER_BASELINE = baselineFile('other.json', 40);
+afterAll(() => rmSync(work, { recursive: true, force: true }));
+
 type Model = Partial<ServingConfigInput['models'][string]>;
 /** A configuration: fields of its one model, and of the rest. */
 type Half = readonly [model: Model, rest?: Partial<ServingConfigInput>];
@@ -56,6 +77,19 @@ const version = (keyArn: string): Half => [
 ];
 const registry = (fields: NonNullable<ServingConfigInput['registry']>): Half =>
   endpoint({}, { registry: fields });
+const api = (fields: object, more: object = {}): Half => endpoint({ api: fields, ...more });
+const DOMAIN = {
+  name: 'models.example.com',
+  certificateArn: 'arn:aws:acm:us-east-1:111111111111:certificate/0123',
+  hostedZone: { id: 'Z0123456789', name: 'example.com' },
+};
+const JWT = { issuer: 'https://login.example.com', audience: ['m'] };
+const drift = (fields: object, more: object = {}): Half =>
+  endpoint({ dataCapturePercent: 5, drift: { baseline: BASELINE, ...fields }, ...more });
+const redeploy = (...redeploy: NonNullable<ServingConfigInput['redeploy']>): Half =>
+  endpoint({}, { redeploy });
+const APPROVED = { approvedIn: 'digits', project: 'deploy' };
+const POINTED = { pointer: 's3://models/now.txt', pipeline: 'deploy' };
 const batch = (fields: object = {}, model: Model = {}): Half => [
   { batch: { instanceType: 'ml.c6i.xlarge', ...fields }, ...model },
 ];
@@ -180,6 +214,46 @@ const PAIRS: Readonly<Record<string, readonly [before: Half, after: Half]>> = {
     registry({ groups: ['digits', 'cats'] }),
     registry({ groups: ['cats', 'digits'] }),
   ],
+  'an API': [endpoint(), api({ auth: 'iam' })],
+  'the API taken away': [api({ auth: 'iam' }), endpoint()],
+  'API: tokens instead of keys': [api({ auth: 'apiKey' }), api({ auth: 'jwt', jwt: JWT })],
+  'API: another issuer': [
+    api({ auth: 'jwt', jwt: JWT }),
+    api({ auth: 'jwt', jwt: { ...JWT, issuer: 'https://other.example.com' } }),
+  ],
+  'API: other limits, and pages that call': [
+    api({ auth: 'apiKey' }),
+    api({
+      auth: 'apiKey',
+      throttle: { requestsPerSecond: 5, burst: 10 },
+      corsOrigin: 'https://app.example.com',
+    }),
+  ],
+  'API: a domain': [api({ auth: 'iam' }), api({ auth: 'iam', domain: DOMAIN })],
+  'API: another domain': [
+    api({ auth: 'iam', domain: DOMAIN }),
+    api({ auth: 'iam', domain: { ...DOMAIN, name: 'digits.example.com' } }),
+  ],
+  'API: serverless instead of instances': [
+    api({ auth: 'apiKey' }),
+    [{ endpoint: { serverless: { memoryGiB: 2 }, api: { auth: 'apiKey' } } }],
+  ],
+  'drift: a look every day': [endpoint({ dataCapturePercent: 5 }), drift({})],
+  'drift: mail from its alarms': [drift({}), drift({}, { alarmEmail: 'a@example.com' })],
+  'drift: another baseline': [drift({}), drift({ baseline: OTHER_BASELINE })],
+  'drift: a look every week, of more hours': [
+    drift({}),
+    drift({ schedule: 'rate(7 days)', hours: 168 }),
+  ],
+  'drift: the endpoint switched off': [drift({}), drift({}, { enabled: false })],
+  'drift: no look any more': [drift({}), endpoint({ dataCapturePercent: 5 })],
+  'redeploy: of approved versions': [endpoint(), redeploy(APPROVED)],
+  'redeploy: another group, by a pipeline, with mail': [
+    redeploy(APPROVED),
+    redeploy({ approvedIn: 'cats', pipeline: 'deploy', alarmEmail: 'a@example.com' }),
+  ],
+  'redeploy: a pointer too': [redeploy(APPROVED), redeploy(APPROVED, POINTED)],
+  'redeploy: the first taken away': [redeploy(APPROVED, POINTED), redeploy(POINTED)],
   'batch: another model while jobs run': [batch(), batch({}, { model: OTHER_MODEL })],
   'batch: another instance type': [batch(), batch(OTHER_TYPE)],
   'batch: shards': [batch(), batch({ sharding: { objectsPerShard: 1000 } })],
@@ -266,6 +340,7 @@ const GOES_EARLY: Readonly<Record<string, RegExp>> = {
   'requests through a queue': /^(logs|cloudwatch):/,
   'instances instead of a queue': /^(logs|cloudwatch|s3|sns):/,
   'serverless instead of instances': /^(logs|cloudwatch):/,
+  'API: serverless instead of instances': /^(logs|cloudwatch):/,
   // What needs the former key keeps it by `formerEncryptionKeyArns`, which another pair shows.
   'another key': /^kms:/,
   'the key taken away': /^kms:/,
@@ -292,7 +367,7 @@ describe('of every change', () => {
       .filter(({ does }) => does !== 'keeps')
       .map(({ type }) => type);
     // Another kind of endpoint is another endpoint.
-    const kind = /queue|serverless/.test(name);
+    const kind = /queue|serverless|switched off/.test(name);
     expect(gone.includes('AWS::SageMaker::Endpoint')).toBe(kind);
     expect(gone).not.toContain('AWS::S3::Bucket');
   });
@@ -313,6 +388,73 @@ test.each(Object.keys(WORKERS))('%s: the queue stays, with the jobs that wait in
   expect(lost.some(({ type }) => type === 'AWS::Batch::ComputeEnvironment')).toBe(
     name === 'worker: tags',
   );
+});
+
+function storyOf(name: string): Story {
+  const [, story] = stories.find(([other]) => other === name) ?? [];
+  if (!story) throw new Error(`no change is named ${name}`);
+  return story;
+}
+
+/** What goes of a change: at once where it is replaced, or in the end. */
+function goneOf(name: string): readonly string[] {
+  const { steps, cleanup } = storyOf(name);
+  const replaced = steps.filter(({ does }) => does === 'replaces');
+  return [...replaced, ...cleanup].map(({ type }) => type);
+}
+
+test.each(Object.keys(PAIRS).filter((name) => name.startsWith('API: ')))(
+  '%s: callers keep their address',
+  (name) => {
+    for (const part of ['RestApi', 'Resource', 'Method', 'Stage']) {
+      expect(goneOf(name)).not.toContain(`AWS::ApiGateway::${part}`);
+    }
+    // Keys go only where nobody sends them any more.
+    expect(goneOf(name).includes('AWS::ApiGateway::ApiKey')).toBe(name.includes('instead of keys'));
+  },
+);
+
+test('an API leads to the new endpoint before the former one goes', () => {
+  const { steps } = storyOf('API: serverless instead of instances');
+  const order = steps.map(({ type }) => type);
+  const at = (type: string) => order.indexOf(type);
+  expect(at('Custom::SageMakerSmokeTest')).toBeGreaterThan(at('AWS::SageMaker::Endpoint'));
+  expect(at('AWS::ApiGateway::Stage')).toBeGreaterThan(at('Custom::SageMakerSmokeTest'));
+});
+
+test('a drift monitor that looks on keeps its alarms, and their state', () => {
+  for (const name of ['drift: another baseline', 'drift: mail from its alarms']) {
+    expect(goneOf(name)).toEqual([]);
+  }
+});
+
+test('events that started nothing are kept as long as their cause is', () => {
+  for (const name of Object.keys(PAIRS).filter((name) => name.startsWith('redeploy: '))) {
+    expect(goneOf(name).includes('AWS::SQS::Queue')).toBe(name.includes('taken away'));
+  }
+});
+
+test.each([
+  ['before access logs', (bucket: object) => ({ ...bucket, LoggingConfiguration: undefined })],
+  [
+    'whose access logs were let in by an ACL',
+    (bucket: object) => ({ ...bucket, AccessControl: 'LogDeliveryWrite' }),
+  ],
+])('data of a stack from %s stays where it is', (_, earlierBucket) => {
+  const now = resourcesOf(endpoint({ dataCapturePercent: 5 }));
+  const earlier = Object.fromEntries(
+    Object.entries(now).map(([id, resource]) => [
+      id,
+      resource.Type === 'AWS::S3::Bucket'
+        ? { ...resource, Properties: earlierBucket(resource.Properties ?? {}) }
+        : resource,
+    ]),
+  );
+  const { steps, cleanup } = tell(earlier, now);
+  expect(cleanup).toEqual([]);
+  expect(steps.length).toBeGreaterThan(0);
+  for (const step of steps)
+    expect(step).toMatchObject({ type: 'AWS::S3::Bucket', does: 'updates' });
 });
 
 test('models that running jobs name are kept', () => {
