@@ -49,11 +49,14 @@ async function infer(
   const maxBytes = services.environment.limits.maxRequestBytes;
   checkLength(request, { maxBytes });
   refuseEncoded(request.headers['content-encoding']);
-  if (services.holdModel) exchange.onFinish(services.holdModel(name));
-  const streams = services.archiveOf(name).handler?.streaming === true;
+  const archive = services.archiveOf(name);
+  const streams = archive.handler?.streaming === true;
   const ticket = exchange.admit(streams ? 0 : (contentLengthOf(request) ?? 0));
 
   const body = streams ? undefined : await receive(exchange, maxBytes, ticket);
+  // Only now: a client that dribbles its body must not keep a model that is to be unloaded.
+  if (services.holdModel) exchange.onFinish(services.holdModel(name));
+  if (services.archiveOf(name) !== archive) throw replaced(name);
   stopwatch.received();
   const { inference, answer: answerTo } = await prepare(services, {
     request,
@@ -78,6 +81,11 @@ async function infer(
 }
 
 const HEADER = CUSTOM_ATTRIBUTES_HEADER.toLowerCase();
+
+function replaced(name: string): ServingError {
+  const message = `model ${name} was unloaded and loaded again before the whole request had come. Send it again.`;
+  return new ServingError('MODEL_NOT_READY', message);
+}
 
 function receive(exchange: Exchange, maxBytes: number, ticket: Ticket): Promise<Buffer> {
   exchange.acceptBody();

@@ -1,6 +1,9 @@
 /** Multi-model endpoints: SageMaker's routes over a real model server. */
+import { once } from 'node:events';
 import { symlink } from 'node:fs/promises';
+import { connect } from 'node:net';
 import { join } from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
 import { fixtureModel } from '../../../test/fixtures/index.ts';
 import { createModelDir } from '../testing/model-dir.ts';
 import { type RuntimeProcess, startRuntimeProcess, until } from '../testing/runtime-process.ts';
@@ -106,6 +109,37 @@ describe('a multi-model endpoint', () => {
     expect((await call('GET', '/models/a')).status).toBe(404);
     expect((await invoke('a')).status).toBe(404);
     expect((await call('GET', '/models')).body).toEqual({ models: [] });
+  });
+
+  test('a client that dribbles its body keeps no model from being unloaded', async () => {
+    await load('a', `${root}/a/model`);
+    const send = async (whileItComes: () => Promise<void>) => {
+      const socket = connect(Number(new URL(runtime.url).port), '127.0.0.1').setEncoding('utf8');
+      let answer = '';
+      socket.on('data', (text) => {
+        answer += text;
+      });
+      const head = 'POST /models/a/invoke HTTP/1.1\r\nHost: x\r\nConnection: close\r\n';
+      socket.write(`${head}Content-Type: application/json\r\nContent-Length: 17\r\n\r\n{"inst`);
+      await delay(200);
+      await whileItComes();
+      socket.write('ances":[1]}');
+      await once(socket, 'close');
+      return answer;
+    };
+    const unload = async () => {
+      expect((await call('DELETE', '/models/a')).status).toBe(200);
+    };
+    const replace = async () => {
+      await load('a', `${root}/a/model`);
+      await unload();
+      await load('a', `${root}/a/model`);
+    };
+    expect(await send(unload)).toMatch(/^HTTP\/1.1 404 [\s\S]*MODEL_NOT_FOUND/);
+    await load('a', `${root}/a/model`);
+    expect(await send(replace)).toMatch(/^HTTP\/1.1 503 [\s\S]*loaded again before/);
+    expect((await invoke('a')).status).toBe(200);
+    await call('DELETE', '/models/a');
   });
 
   test('a model with a handler of its own beside one without', async () => {
