@@ -25,7 +25,7 @@ import { DEFAULT_WORKERS, workerCommand, workerParameters } from './batch-worker
 import { mostVcpus } from './batch-worker/instance-vcpus.ts';
 import { createExecutionRole, createWorkerRole } from './batch-worker/permissions.ts';
 import type { BatchWorkerProps } from './batch-worker/props.ts';
-import { createLogGroup, setEncryptionKey } from './encryption.ts';
+import { createLogGroup, setEncryptionKey, setFormerKeys } from './encryption.ts';
 import { eventsRole } from './event-role.ts';
 
 const DEFAULT_VCPUS = 4;
@@ -79,6 +79,7 @@ export class BatchWorker extends Resource {
   constructor(scope: Construct, id: string, props: BatchWorkerProps) {
     super(scope, id);
     setEncryptionKey(this, props.encryptionKey);
+    setFormerKeys(this, props.formerEncryptionKeys);
     checkWorker(this, props);
     this.workers = props.workers ?? DEFAULT_WORKERS;
     this.role = createWorkerRole(this, props);

@@ -2,6 +2,7 @@
 import { Policy } from 'aws-cdk-lib/aws-iam';
 import { CfnModel } from 'aws-cdk-lib/aws-sagemaker';
 import { Aws, CfnDeletionPolicy } from 'aws-cdk-lib/core';
+import { formerKeysOf } from './encryption.ts';
 import type { IModel } from './model.ts';
 import type { ModelDataConfig } from './model-data/index.ts';
 
@@ -26,4 +27,5 @@ export function keepReplaced(model: IModel): void {
   const policy = new Policy(defaultChild.node.scope ?? model.stack, 'ReadEarlierModels');
   model.role?.attachInlinePolicy(policy);
   grantReadAll(policy);
+  for (const key of formerKeysOf(model)) key.grantDecrypt(policy);
 }

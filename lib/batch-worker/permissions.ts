@@ -2,6 +2,7 @@
 import { Policy, Role, ServicePrincipal } from 'aws-cdk-lib/aws-iam';
 import { Aws } from 'aws-cdk-lib/core';
 import type { Construct } from 'constructs';
+import { formerKeysOf } from '../encryption.ts';
 import { grantReadBelow, grantWriteBelow } from '../s3-access.ts';
 import { justifyWildcard } from '../wildcards.ts';
 import type { BatchWorkerProps } from './props.ts';
@@ -27,6 +28,7 @@ export function createWorkerRole(scope: Construct, props: BatchWorkerProps): Rol
   // A job that began before a deployment starts again with the model that it began with.
   if (model.data.grantReadAll) model.data.grantReadAll(policy);
   else model.data.grantRead(policy);
+  for (const key of formerKeysOf(scope)) key.grantDecrypt(policy);
   if (props.noticesAt?.length) props.topic?.grantPublish(role);
   return role;
 }

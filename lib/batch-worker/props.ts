@@ -119,4 +119,10 @@ export interface BatchWorkerProps {
    * @default - the key of the stack, or AWS's own keys
    */
   readonly encryptionKey?: IKey;
+  /**
+   * Keys that models, inputs and answers are under from before. Workers may decrypt with them, those that continue across a
+   * deployment too.
+   * @default - those of the stack, or none
+   */
+  readonly formerEncryptionKeys?: readonly IKey[];
 }

@@ -37,6 +37,13 @@ export const sources = {
     .describe(
       "Key that `archive` or `multiModel` is under, of any account: the model's role may decrypt with it. Default: that of the stack.",
     ),
+  archives: z
+    .string()
+    .regex(new RegExp(`^s3://${BUCKET}/.+/$`, 's'), 'write s3://BUCKET/PREFIX/')
+    .optional()
+    .describe(
+      'Prefix of S3 that `archive` and those of other releases lie below: batch runs may read them all, so that a deployment [does not end them](batch.md#a-deployment-during-a-run). Default: the folder of `archive`.',
+    ),
   modelName: z
     .string()
     .regex(SAGEMAKER_NAME, 'write the name of a model of SageMaker')
@@ -113,6 +120,12 @@ export function checkSources(config: Sources, context: z.RefinementCtx): void {
   if (config.archiveKeyArn !== undefined && !archive && !config.multiModel) {
     const message = `it is of an 'archive' or of 'multiModel'. ${modelPackage ? `Write modelPackage.keyArn` : 'Leave it out'}`;
     context.addIssue({ code: 'custom', path: ['archiveKeyArn'], message });
+  }
+  if (config.archives !== undefined && !archive?.startsWith(config.archives)) {
+    const message = archive
+      ? `'${archive}' does not lie below it. Name a folder that it lies in`
+      : `it is of an 'archive'. ${modelPackage ? 'Write modelPackage.archives' : 'Leave it out'}`;
+    context.addIssue({ code: 'custom', path: ['archives'], message });
   }
   if (modelName !== undefined && Object.keys(environment).length > 0) {
     const message = `a model of SageMaker has its own. Leave it out`;

@@ -81,6 +81,12 @@ export interface ExistingModelDataOptions extends MultiModelDataOptions {
    * @default - the smoke test does not compare it
    */
   readonly fingerprint?: string;
+  /**
+   * Prefix that the data of all releases lies below, with a `/` at the end. The role of a model that batch runs, or an
+   * endpoint of another stack, use may read all of it: such a run continues with its own archive when a deployment names another.
+   * @default - the folder that the archive or the prefix lies in; at the top of the bucket, the data alone
+   */
+  readonly releasesPrefix?: string;
 }
 
 /** Model data of a `TensorFlowModel`. */
@@ -173,6 +179,21 @@ class DirectoryModelData extends ModelData {
   }
 }
 
+const ARCHIVE_END = '.tar.gz';
+
+/** What is below a prefix that releases share; empty if none do. @param key of this release, or its prefix */
+function releasesOf(scope: Construct, key: string, prefix: string | undefined): string {
+  const folder = key.slice(0, key.lastIndexOf('/', key.length - 2) + 1);
+  if (prefix === undefined || Token.isUnresolved(prefix)) return prefix ?? folder;
+  const endless = !prefix.endsWith('/');
+  if (endless || !(Token.isUnresolved(key) || key.startsWith(prefix))) {
+    const problem = endless ? `does not end in '/'` : `does not hold '${key}'`;
+    const fix = endless ? `Write '${prefix}/'` : 'Name a folder that the data lies in';
+    invalidProp(scope, 'modelData.releasesPrefix', `'${prefix}' ${problem}`, fix);
+  }
+  return prefix;
+}
+
 class ExistingModelData extends ModelData {
   private readonly bucket: AnyBucket;
   private readonly key: string;
@@ -194,8 +215,8 @@ class ExistingModelData extends ModelData {
 
   bind(scope: Construct): ModelDataConfig {
     const { bucket, key, kind } = this;
-    const { fingerprint, encryptionKey } = this.options;
-    if (kind === 'archive' && !key.endsWith('.tar.gz')) {
+    const { fingerprint, encryptionKey, releasesPrefix } = this.options;
+    if (kind === 'archive' && !key.endsWith(ARCHIVE_END)) {
       invalidProp(
         scope,
         'modelData',
@@ -206,6 +227,8 @@ class ExistingModelData extends ModelData {
     if (kind !== 'archive' && !key.endsWith('/')) {
       invalidProp(scope, 'modelData', `the prefix '${key}' does not end in '/'`, `Write '${key}/'`);
     }
+    const releases = kind === 'multi-model' ? '' : releasesOf(scope, key, releasesPrefix);
+    const allKeys = `${releases}*${kind === 'archive' ? ARCHIVE_END : ''}`;
     const container =
       kind === 'prefix'
         ? { modelDataSource: s3Prefix(bucket, key) }
@@ -221,6 +244,9 @@ class ExistingModelData extends ModelData {
       revision: revisionOf(kind, scope, key, encryptionKey),
       grantRead: (policy) =>
         grantRead(policy, bucket, kind === 'archive' ? key : `${key}*`, encryptionKey),
+      ...(releases && {
+        grantReadAll: (policy: Policy) => grantRead(policy, bucket, allKeys, encryptionKey),
+      }),
     };
   }
 }

@@ -78,7 +78,7 @@ function dataFromConfig(
 
 function existingData(
   scope: Construct,
-  { archive, archiveKeyArn, multiModel = '', modelPackage, fingerprint }: ModelConfig,
+  { archive, archiveKeyArn, archives, multiModel = '', modelPackage, fingerprint }: ModelConfig,
 ): ModelData {
   const keyArn = modelPackage?.keyArn ?? archiveKeyArn;
   const options = {
@@ -95,9 +95,10 @@ function existingData(
     return ModelData.fromModelPackage(modelPackage.arn, { bucket, prefix: key, ...options });
   }
   if (archive === undefined) return ModelData.multiModel(bucket, key, options);
+  const all = archives === undefined ? {} : { releasesPrefix: parseS3Uri(archives).key };
   return key.endsWith('/')
-    ? ModelData.fromPrefix(bucket, key, options)
-    : ModelData.fromArchive(bucket, key, options);
+    ? ModelData.fromPrefix(bucket, key, { ...options, ...all })
+    : ModelData.fromArchive(bucket, key, { ...options, ...all });
 }
 
 /** The model of `config` in `scope`. @param archiveName see `FromDirectoryOptions` */
