@@ -5,6 +5,7 @@ import { LibTensorFlowError } from './errors.ts';
 import type { LibraryLocation } from './library-location.ts';
 import { defaultLogLevel, setLogLevel } from './log-level.ts';
 import { holdStderr } from './quiet-start.ts';
+import { constructStreams } from './standard-streams.ts';
 
 /** The address of a native object. */
 export type Pointer = bigint;
@@ -100,6 +101,8 @@ function bindLibrary(location: LibraryLocation): TensorFlow {
   // If dlopen failed, koffi's own attempt fails too, with the system's reason.
   setLogLevel(openLibrary(location.framework), location.framework);
   const api = bindCApi(openLibrary(location.cc));
+  const opened = dlopen()(location.cc, DLOPEN_FLAGS);
+  if (opened !== null) constructStreams(opened);
   const tensorflow = { version: api.TF_Version(), location, api };
   loaded.set(location.cc, tensorflow);
   return tensorflow;
@@ -121,7 +124,7 @@ function openLibrary(path: string): LibraryHandle {
 
 type SessionRun = [
   session: Pointer,
-  runOptions: null,
+  runOptions: Pointer | null,
   feeds: PointerArgument,
   feedValues: PointerArgument,
   feedCount: number,
@@ -153,6 +156,9 @@ function bindCApi(library: LibraryHandle) {
     TF_DeleteStatus: bind<(status: Pointer) => void>('void TF_DeleteStatus(void *status)'),
 
     TF_NewBuffer: bind<() => Pointer>('void *TF_NewBuffer()'),
+    TF_NewBufferFromString: bind<(bytes: Uint8Array, length: number) => Pointer>(
+      'void *TF_NewBufferFromString(const void *bytes, size_t length)',
+    ),
     TF_DeleteBuffer: bind<(buffer: Pointer) => void>('void TF_DeleteBuffer(void *buffer)'),
 
     TF_NewGraph: bind<() => Pointer>('void *TF_NewGraph()'),
