@@ -167,7 +167,7 @@ describe('a start that cannot work ends with 1 and says why', () => {
       'a handler that throws while it loads',
       withHandler('throw new Error("boom")'),
       {},
-      /could not be loaded: boom/,
+      /could not be loaded: boom \(at inference\.mjs:1:7\)/,
     ],
     [
       'a handler that never finishes loading',

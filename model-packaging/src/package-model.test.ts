@@ -284,6 +284,20 @@ describe('the output appears only when it is complete', () => {
     await expect(directory).rejects.toThrow(withCode('BAD_OPTION'));
   });
 
+  test.each([
+    ['x.zip', 'x.tar.gz'],
+    ['x.tar', 'x.tar.gz'],
+    ['x.tar.bz2', 'x.tar.gz'],
+    ['x.v1.ZIP', 'x.v1.tar.gz'],
+  ])('%s is refused: the archive would be of another format', async (name, advised) => {
+    const packing = pack(fixtureModel('strings').directory, { out: scratch.path(name) });
+    await expect(packing).rejects.toMatchObject({
+      code: 'BAD_OPTION',
+      message: expect.stringContaining(`Name it ${scratch.path(advised)}.`),
+    });
+    expect(existsSync(scratch.path(name))).toBe(false);
+  });
+
   test('an output inside the model would become a part of it', async () => {
     const source = scratch.model('strings', 'source/strings/1');
     const before = readdirSync(source);

@@ -7,7 +7,7 @@ import { readSealed } from './archive/seal.ts';
 import { CHUNK_SIZE } from './archive/tar-chunks.ts';
 import { writeArchive } from './archive/write-archive.ts';
 import { PackagingError } from './errors.ts';
-import { outputFile, requireOutsideModel } from './files/output.ts';
+import { outputFile, requireArchiveName, requireOutsideModel } from './files/output.ts';
 import { type ContentOptions, planContent } from './plan/content.ts';
 import type { Plan } from './plan/plan.ts';
 
@@ -51,6 +51,7 @@ export async function packageModel(options: PackageOptions): Promise<PackageResu
       `${level} is no compression level. Use a whole number 0 to 9.`,
     );
   }
+  requireArchiveName(options.out);
   const path = await outputFile(options.out);
   return planContent(options, async (plan) => {
     requireOutsideModel(plan.files, path);

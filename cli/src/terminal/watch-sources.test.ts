@@ -1,5 +1,13 @@
 /** Files beside a handler: which of them make it load again. */
-import { mkdirSync, mkdtempSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import {
+  mkdirSync,
+  mkdtempSync,
+  renameSync,
+  rmSync,
+  symlinkSync,
+  utimesSync,
+  writeFileSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -26,6 +34,7 @@ test.each([
   ['lib/answer.json', false],
   ['notes.txt', false],
   ['lib/node_modules/a.js', false],
+  ['.#inference.ts', false],
 ])('%s: %s', (file, counts) => {
   expect(isSource(folder, join(...file.split('/')))).toBe(counts);
 });
@@ -76,5 +85,55 @@ describe('while it is watched', () => {
     const before = changes;
     change();
     while (changes === before) await sleep(20);
+  });
+
+  const SLOW_MS = 250;
+  test.each<[editor: string, save: (text: string) => unknown]>([
+    [
+      'writes a new file and renames it',
+      (text) => {
+        writeFileSync(`${path('inference.ts')}.new`, text);
+        renameSync(`${path('inference.ts')}.new`, path('inference.ts'));
+      },
+    ],
+    [
+      'moves the old file away first, and is slow',
+      async (text) => {
+        renameSync(path('inference.ts'), `${path('inference.ts')}~`);
+        await sleep(SLOW_MS);
+        writeFileSync(path('inference.ts'), text);
+      },
+    ],
+    [
+      'writes beside it under an ending of sources',
+      async (text) => {
+        writeFileSync(path('inference.tmp.ts'), text);
+        renameSync(path('inference.tmp.ts'), path('inference.ts'));
+      },
+    ],
+    [
+      'sets the times afterwards',
+      async (text) => {
+        writeFileSync(path('inference.ts'), text);
+        await sleep(SLOW_MS);
+        utimesSync(path('inference.ts'), 1, 1);
+      },
+    ],
+    [
+      'locks the file while it is edited',
+      async (text) => {
+        symlinkSync('nobody', path('.#inference.ts'));
+        await sleep(SLOW_MS);
+        writeFileSync(path('inference.ts'), text);
+        rmSync(path('.#inference.ts'));
+      },
+    ],
+  ])('an editor that %s: one save is one change', async (editor, save) => {
+    await sleep(2 * SLOW_MS);
+    const before = changes;
+    await save(`// saved by one that ${editor}`);
+    while (changes === before) await sleep(20);
+    await sleep(4 * SLOW_MS);
+    expect(changes - before).toBe(1);
   });
 });

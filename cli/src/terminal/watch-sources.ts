@@ -1,15 +1,22 @@
 /** Tells when a handler's sources change. */
-import { type Dirent, type FSWatcher, readdirSync, readFileSync, statSync, watch } from 'node:fs';
+import { createHash } from 'node:crypto';
+import { type Dirent, existsSync, type FSWatcher, readdirSync, readFileSync, watch } from 'node:fs';
 import { basename, dirname, join, relative, resolve, sep } from 'node:path';
 
 /** Milliseconds without a change before it counts: editors write a file in several steps. */
 const QUIET_MS = 150;
+/** The same where a file is gone: an editor may be about to put a new one in its place. */
+const GONE_MS = 500;
 const SOURCE = /\.[cm]?[jt]s$/;
+/** Files that {@link isSource} may be true of. */
+const CONTENT = /\.([cm]?[jt]s|json)$/;
 const OTHERS = new Set(['node_modules', '.git']);
 
 /** Whether the handler may be made of the file: of JSON, which other programs write too, if a source names it. */
 export function isSource(folder: string, file: string): boolean {
   if (file.split(sep).includes('node_modules')) return false;
+  // Locks and copies of editors, such as `.#inference.ts`.
+  if (basename(file).startsWith('.')) return false;
   return SOURCE.test(file) || (file.endsWith('.json') && isNamed(folder, basename(file)));
 }
 
@@ -26,24 +33,43 @@ function isNamed(folder: string, name: string): boolean {
   }
 }
 
-/** Watches the folder of the handler and those below it. @returns what ends it */
+/**
+ * Watches the folder of the handler and those below it. What counts is what files hold: one save comes as several events, some
+ * of them late, and of files that are there only meanwhile.
+ * @returns what ends it
+ */
 export function watchSources(handler: string, onChange: () => void): () => void {
   let timer: NodeJS.Timeout | undefined;
   const folder = dirname(resolve(handler));
-  const seen = new Map<string, string>();
-  /** @returns whether the file is another than before */
-  const look = (path: string) => {
-    const stamp = stampOf(path);
-    if (seen.get(path) === stamp) return false;
-    seen.set(path, stamp);
-    return true;
+  const known = new Map<string, string | undefined>();
+  const touched = new Set<string>();
+  /** @returns whether a file holds something else than before */
+  const look = () => {
+    const before = [...touched].map((path) => known.get(path));
+    for (const path of touched) known.set(path, digestOf(path));
+    const isOther = [...touched].some((path, i) => known.get(path) !== before[i]);
+    touched.clear();
+    return isOther;
   };
-  const folders = watchFolders(folder, look, (path) => {
-    // One save comes as several events, some of them late.
-    if (!look(path) || !isSource(folder, relative(folder, path))) return;
-    clearTimeout(timer);
-    timer = setTimeout(onChange, QUIET_MS);
-  });
+  const settle = () => {
+    if (look()) onChange();
+  };
+  const wait = () => {
+    const isGone = [...touched].some((path) => known.get(path) !== undefined && !existsSync(path));
+    timer = setTimeout(settle, isGone ? GONE_MS : 0);
+  };
+  const folders = watchFolders(
+    folder,
+    (path) => {
+      if (CONTENT.test(path)) known.set(path, digestOf(path));
+    },
+    (path) => {
+      if (!isSource(folder, relative(folder, path))) return;
+      touched.add(path);
+      clearTimeout(timer);
+      timer = setTimeout(wait, QUIET_MS);
+    },
+  );
   return () => {
     clearTimeout(timer);
     folders.close();
@@ -105,8 +131,11 @@ function entriesOf(folder: string): Dirent[] | undefined {
   }
 }
 
-/** Differs once the file was written. */
-function stampOf(path: string): string {
-  const found = statSync(path, { throwIfNoEntry: false });
-  return `${found?.ino} ${found?.size} ${found?.mtimeMs}`;
+/** Of what the file holds; undefined if it is not there. */
+function digestOf(path: string): string | undefined {
+  try {
+    return createHash('sha256').update(readFileSync(path)).digest('base64');
+  } catch {
+    return undefined;
+  }
 }

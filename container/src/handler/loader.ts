@@ -11,6 +11,7 @@ import { plainError } from '../thrown.ts';
 import { inTime } from '../waiting/in-time.ts';
 import type { Handler, HandlerModule, InputHandler, OutputHandler } from './api.ts';
 import { HANDLER_FILES, handlerFile } from './handler-file.ts';
+import { placeInHandler } from './place.ts';
 
 /** A handler ready to be called. */
 export interface LoadedHandler {
@@ -106,9 +107,13 @@ async function exportsOf(
     return { ...exported, names: Object.keys(exported) };
   } catch (thrown) {
     const cause = plainError(thrown);
-    throw new StartError('HANDLER_INVALID', `${path} could not be loaded: ${cause.message}`, {
-      cause,
-    });
+    const place = placeInHandler(cause.stack ?? '', path);
+    const where = place === undefined ? '' : ` (at ${place})`;
+    throw new StartError(
+      'HANDLER_INVALID',
+      `${path} could not be loaded: ${cause.message}${where}`,
+      { cause },
+    );
   }
 }
 

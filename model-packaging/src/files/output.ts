@@ -21,6 +21,18 @@ export async function outputFile(path: string): Promise<string> {
   );
 }
 
+/** Endings of formats that an archive is not, behind which programs look for these. */
+const OTHER_FORMAT = /([.](tar|zip|7z|rar|bz2|tbz2?|xz|txz|zst|keras|h5|pb))+$/i;
+
+/** @throws PackagingError BAD_OPTION for a name that says another format than a gzipped tar */
+export function requireArchiveName(path: string): void {
+  if (!OTHER_FORMAT.test(path)) return;
+  throw new PackagingError(
+    'BAD_OPTION',
+    `the output ${path} would be a gzipped tar, as SageMaker takes it, under another name. Name it ${path.replace(OTHER_FORMAT, '')}.tar.gz.`,
+  );
+}
+
 /**
  * What is written into a version directory would be packed the next time.
  * @throws PackagingError BAD_OPTION
