@@ -108,6 +108,17 @@ describe('one request an object', () => {
     expect(await got('out')).toBe('<far>');
   });
 
+  test('a pipe, and a link to a device, are listed as what they are, unread', async () => {
+    await put('good', 'good');
+    execFileSync('mkfifo', [join(input, 'pipe')]);
+    await symlink('/dev/zero', join(input, 'zero'));
+    const { done, failed, failures } = await job(echo, { followLinks: true });
+    expect({ done, failed }).toEqual({ done: 1, failed: 2 });
+    expect(failures.map(({ key, message }) => [key, message]).sort()).toEqual(
+      ['pipe', 'zero'].map((key) => [key, expect.stringContaining('a pipe or a device')]),
+    );
+  });
+
   test('a manifest reaches no file through a folder that is a link, and opens no pipe', async () => {
     await mkdir(join(work, 'other'));
     await writeFile(join(work, 'other/file'), 'far');
@@ -260,11 +271,14 @@ describe('records', () => {
       return `<${body}>`;
     };
     const cut = { splitType: 'Line', batchStrategy: 'SingleRecord' } as const;
-    expect(await job(slowFirst, { ...cut, assembleWith: 'Line' })).toMatchObject({ done: 2 });
+    expect(await job(slowFirst, cut)).toMatchObject({ done: 2 });
     expect(await got('a.csv')).toBe('<one>\n<two>\n<three>\n');
     expect(await got('empty.csv')).toBe('');
     await rm(output, { recursive: true });
-    await job(slowFirst, cut);
+    await job(slowFirst, { ...cut, assembleWith: 'None' });
+    expect(await got('a.csv')).toBe('<one><two><three>');
+    await rm(output, { recursive: true });
+    await job(slowFirst, { ...cut, accept: 'application/x-npy' });
     expect(await got('a.csv')).toBe('<one><two><three>');
   });
 
@@ -289,7 +303,12 @@ describe('records', () => {
     ] as const) {
       await rm(output, { recursive: true, force: true });
       await put('shard', bytes);
-      await job(echo, { splitType, batchStrategy: 'SingleRecord', maxConcurrentTransforms: 1 });
+      const singly = {
+        splitType,
+        batchStrategy: 'SingleRecord',
+        maxConcurrentTransforms: 1,
+      } as const;
+      await job(echo, { ...singly, assembleWith: 'None' });
       expect(stub?.bodies).toEqual(records);
       expect(await got('shard')).toBe('<first><><third one>');
       await rm(output, { recursive: true });

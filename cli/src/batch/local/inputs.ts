@@ -24,7 +24,7 @@ export interface InputSource {
 
 /**
  * Every file below a folder. Hidden files are left out, as a prefix on S3 would rarely have them. Links to files are
- * inputs, those to folders are not.
+ * inputs, those to folders are not. Pipes, sockets and devices are inputs that cannot be read: {@link sizeOfInput}.
  * @param except a folder that is not part of the input, such as the outputs' own
  */
 export function folderSource(directory: string, except?: string): InputSource {
@@ -96,7 +96,7 @@ async function* listInputs(
     const path = join(below, entry.name);
     if (entry.isDirectory()) {
       if (resolve(path) !== walk.except) yield* listInputs(directory, path, walk);
-    } else if (entry.isFile() || (entry.isSymbolicLink() && (await leadsToFile(path)))) {
+    } else if (!(entry.isSymbolicLink() && (await leadsToFolder(path)))) {
       yield { key: relative(directory, path).split(sep).join('/'), path };
     }
   }
@@ -122,7 +122,7 @@ async function requireUtf8(directory: string): Promise<void> {
 }
 
 /**
- * Bytes of an input. Whoever may put a file into a folder must not have others read for it.
+ * Bytes of an input, to be called before it is opened. Whoever may put a file into a folder must not have others read for it.
  * @param within the folder that links must stay in; undefined if they may lead anywhere
  * @throws CommandError UNSAFE_PATH for a link that leads out of the folder, USAGE for a pipe or a device; the file
  * system's error
@@ -144,11 +144,11 @@ function isBelow(root: string, path: string): boolean {
   return path.startsWith(root.endsWith(sep) ? root : root + sep);
 }
 
-/** A link that leads nowhere counts as a file: it is an input that cannot be read, and is listed as such. */
-async function leadsToFile(link: string): Promise<boolean> {
+/** Any other link is an input, also one that leads nowhere: it cannot be read, and is listed as such. */
+async function leadsToFolder(link: string): Promise<boolean> {
   return stat(link).then(
-    (target) => target.isFile(),
-    () => true,
+    (target) => target.isDirectory(),
+    () => false,
   );
 }
 

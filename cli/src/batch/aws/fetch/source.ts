@@ -14,7 +14,7 @@ import {
 } from '@sagemaker-tfs/batch';
 import { keyRanges, listObjects, readBytes } from '@sagemaker-tfs/batch/s3';
 import { acceptOfFolder } from '../../local/existing.ts';
-import { sortedFolder } from '../../local/inputs.ts';
+import { sizeOfInput, sortedFolder } from '../../local/inputs.ts';
 import { readWorkerPlan } from '../worker-keys.ts';
 import { named, type PackedNames } from './packed-names.ts';
 
@@ -167,8 +167,10 @@ async function* files(
     if (input === undefined) continue;
     yield {
       key,
-      read: async () =>
-        named(answersOf(input, await readFile(path), accept), await packed?.of(input)),
+      read: async () => {
+        await sizeOfInput(undefined, path);
+        return named(answersOf(input, await readFile(path), accept), await packed?.of(input));
+      },
     };
   }
 }
