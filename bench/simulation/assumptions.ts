@@ -25,5 +25,14 @@ export const OUTPUT_BYTES = 500;
 /** Minutes paid before the first tile: instances, image, model. */
 export const START_MINUTES = 8;
 
+/** How unlike each other things are in a replayed run, as sigmas of log-normals: starts, instances of one type, pieces of work. */
+export const SPREAD = { start: 0.3, instance: 0.03, piece: 0.1 } as const;
+/** Hours after which a spot instance is taken back, mean: far less than AWS's own advisor shows for most types. */
+export const SPOT_LIFE_HOURS = 12;
+/** Price of a spot instance, as a part of the full one. */
+export const SPOT_PRICE = 0.4;
+/** Images of a shard, and shards at once, of the sharded run that is replayed. */
+export const REPLAYED_SHARDS = { images: 2_000_000, atOnce: 2 } as const;
+
 /** What the batch paper reports of two such instances; the model is held against it. */
 export const PAPER_MILLIONS_AN_HOUR = 1.6;

@@ -2,11 +2,12 @@
 import { mkdir, readFile, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { parseArgs } from 'node:util';
+import { documentText } from './comparison.ts';
 import { DOCUMENT, withResult } from './document.ts';
 import { measure } from './measure.ts';
 import { type Measured, readMeasured, writeMeasured } from './measured.ts';
 import { type ModelTimes, readModelTimes, timesOfRate } from './model-times.ts';
-import { charts, reportText, simulateAll } from './report.ts';
+import { charts, simulateAll } from './report.ts';
 
 const USAGE = `usage: npm run simulate -- [--measure] [--model-times FILE | --seconds-per-image S | --assume-model] [--where TEXT]
 
@@ -39,7 +40,7 @@ async function main(): Promise<void> {
   const measured: Measured = { ...runtime, ...(model && { model }) };
   await writeMeasured(measured);
   const rows = simulateAll(measured);
-  const text = reportText(measured, rows);
+  const text = documentText(measured, rows);
   process.stdout.write(`${text}\n`);
   const images = join(dirname(DOCUMENT), 'images');
   await mkdir(images, { recursive: true });

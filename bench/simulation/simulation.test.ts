@@ -1,11 +1,12 @@
 import { readFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { S3_RATE } from './assumptions.ts';
+import { documentText } from './comparison.ts';
 import { DOCUMENT, withResult } from './document.ts';
 import { BatchStation, Simulation, Station } from './engine.ts';
 import { readMeasured } from './measured.ts';
 import { simulate } from './model.ts';
-import { charts, packings, reportText, simulateAll, sources } from './report.ts';
+import { charts, packings, simulateAll, sources } from './report.ts';
 
 describe('the engine', () => {
   test('events run in the order of their time, and of their making at the same time', () => {
@@ -73,7 +74,7 @@ describe('the model', () => {
   test('the document and its charts show what the model gives now', async () => {
     const document = await readFile(DOCUMENT, 'utf8');
     const rows = simulateAll(measured);
-    expect(withResult(document, reportText(measured, rows))).toBe(document);
+    expect(withResult(document, documentText(measured, rows))).toBe(document);
     for (const [name, svg] of Object.entries(charts(measured, rows))) {
       const file = join(dirname(DOCUMENT), 'images', name);
       await expect(readFile(file, 'utf8')).resolves.toBe(`${svg}\n`);

@@ -43,6 +43,11 @@ const FIGURES: readonly [option: string, what: (work: Workload) => string][] = [
       `S3 keeps the answers for ${months === 1 ? 'a month' : `${number(months)} months`}`,
   ],
   ['kms', ({ kms }) => `KMS: ${kms}`],
+  [
+    'logBytes',
+    ({ logBytes }) =>
+      logBytes === 0 ? 'no log of requests' : `${number(logBytes)} bytes of log a request`,
+  ],
   ['nat', ({ nat }) => (nat ? 'S3 through NAT' : 'no NAT')],
 ];
 
@@ -76,16 +81,17 @@ export function describeBases(bases: readonly Basis[]): string[] {
 /** Heads of {@link costColumns}. */
 export const COST_HEADS = ['instances', 'S3', 'data', 'again'] as const;
 
-/** The costs as a table has room for them: what runs, calls to S3 and KMS, what is moved and kept, what is repeated. */
+/** The costs as a table has room for them: what runs, calls to S3 and KMS, what is moved, kept and logged, what is repeated. */
 export function costColumns({
   instances,
   packing,
   requests,
   fetch,
   keys,
+  logs,
   data,
   storage,
   again,
 }: Costs): [number, number, number, number] {
-  return [instances + packing, requests + fetch + keys, data + storage, again];
+  return [instances + packing, requests + fetch + keys, data + storage + logs, again];
 }

@@ -26,6 +26,7 @@ const work: Workload = {
   failed: 0,
   months: 1,
   kms: 'none',
+  logBytes: 0,
   nat: false,
 };
 
@@ -54,10 +55,10 @@ test('packed files cost fewer requests, and the packing; more jobs cost more sta
   const prices = await readPrices();
   const single = estimate('batch', work, 'ml.x', 3, prices);
   const packed = estimate('packed', work, 'ml.x', 3, prices);
-  // Packing reads and lists each image, and writes the files.
+  // Packing reads and lists each image, and writes the files and beside each one of its keys.
   const { s3 } = prices;
   const reading = 3_600 * (s3.getRequests1000 + s3.listRequests1000 / 1_000);
-  const files = 3.6 * s3.putRequests1000;
+  const files = 2 * 3.6 * s3.putRequests1000;
   expect(packed.costs.requests).toBeCloseTo(single.costs.requests / 1_000 + reading + files, 4);
   // An hour of one instance without a GPU packs 3.6 million.
   expect(packed.costs.packing).toBeCloseTo(prices.instanceHour[PACKING_TYPE] ?? 0);
@@ -95,7 +96,17 @@ test('keys, NAT, storage and failures are paid for where they are', async () => 
     estimate(way, { ...work, ...more }, 'ml.x', 3, prices).costs;
   // A GET and a PUT of the run and a GET of the answer, for each image.
   expect(costs('batch', { kms: 'object' }).keys).toBeCloseTo(1_080 * 0.03);
-  expect(costs('batch', { kms: 'bucket' }).keys).toBe(0);
+  // A bucket's key saves at most 99 of 100 calls.
+  expect(costs('batch', { kms: 'bucket' }).keys).toBeCloseTo(10.8 * 0.03);
+  expect(costs('batch', { kms: 'none' }).keys).toBe(0);
+  const { ingestedGB = 0, storedGBMonth = 0 } = prices.logs ?? {};
+  const logged = (3_600_000 * 360) / 1024 ** 3;
+  const line = { logBytes: 360, months: 3 };
+  for (const way of ['batch', 'packed', 'endpoint', 'async'] as const) {
+    expect(costs(way, line).logs).toBeCloseTo(logged * (ingestedGB + 3 * storedGBMonth));
+    expect(costs(way, {}).logs).toBe(0);
+  }
+  expect(costs('worker', line).logs).toBe(0);
   expect(costs('worker', { nat: true }).data).toBeCloseTo((3_600_000 / 1_024) * 0.045);
   const stored = { outputBytes: 1024 ** 2, months: 2 };
   const months = (3_600_000 / 1_024) * 2 * prices.s3.storageGBMonth;
@@ -107,6 +118,8 @@ test('keys, NAT, storage and failures are paid for where they are', async () => 
   expect(costs('endpoint', { failed: 0.01 }).again).toBeCloseTo(0.1 * 3 + asked);
   const { natGB: _, ...without } = prices;
   expect(() => estimate('worker', { ...work, nat: true }, 'ml.x', 3, without)).toThrow(/no natGB/);
+  const { logs: __, ...unlogged } = prices;
+  expect(() => estimate('batch', { ...work, logBytes: 1 }, 'ml.x', 3, unlogged)).toThrow(/no logs/);
 });
 
 test("each change alone; spot instances are a worker's", async () => {

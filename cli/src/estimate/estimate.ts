@@ -2,7 +2,7 @@
 import { usageError } from '../errors.ts';
 import { type Calls, fetchCalls, objectsOf, runCalls } from './calls.ts';
 import { missingPrice, type Prices } from './prices.ts';
-import { PACKING_TYPE, type Way, type Workload } from './workload.ts';
+import { type KeyUse, PACKING_TYPE, type Way, type Workload } from './workload.ts';
 
 /** What is paid for, US dollars. */
 export interface Costs {
@@ -15,6 +15,8 @@ export interface Costs {
   readonly fetch: number;
   /** Calls to KMS. */
   readonly keys: number;
+  /** What the containers log, in CloudWatch. */
+  readonly logs: number;
   /** Data in and out of endpoints, and through a NAT gateway. */
   readonly data: number;
   readonly storage: number;
@@ -41,7 +43,7 @@ const GB = 1024 ** 3;
 /**
  * Estimates one way.
  * @param instanceHour US dollars
- * @throws CommandError PRICE_UNKNOWN if KMS or NAT is asked for and the price file lacks it
+ * @throws CommandError PRICE_UNKNOWN if KMS, NAT or a log is asked for and the price file lacks it
  */
 export function estimate(
   way: Way,
@@ -66,6 +68,7 @@ export function estimate(
     requests: priceOf(run, prices),
     fetch: priceOf(fetch, prices),
     keys: keyCost(run, fetch, work, prices),
+    logs: logCost(way, work, prices),
     data: dataCost(way, work, prices),
     storage: storageCost(way, work, prices),
     again: againCost(way, work, instanceHour, prices),
@@ -93,11 +96,25 @@ function priceOf({ gets, puts, lists }: Calls, { s3 }: Prices): number {
   return thousands / 1_000;
 }
 
-/** A bucket's own key asks KMS so rarely that it costs nothing. */
+/**
+ * Part of the calls that ask KMS. Each key asks for its object; a bucket's own key saves up to 99% of these calls.
+ * @see https://docs.aws.amazon.com/AmazonS3/latest/userguide/bucket-key.html
+ */
+const KEY_CALLS: Record<KeyUse, number> = { none: 0, bucket: 0.01, object: 1 };
+
 function keyCost(run: Calls, fetch: Calls, { kms }: Workload, prices: Prices): number {
-  if (kms !== 'object') return 0;
+  const part = KEY_CALLS[kms];
+  if (part === 0) return 0;
   const price = prices.kmsRequests10000 ?? missingPrice('kmsRequests10000');
-  return ((run.gets + run.puts + fetch.gets) / 10_000) * price;
+  return part * ((run.gets + run.puts + fetch.gets) / 10_000) * price;
+}
+
+/** A worker logs nothing of a single input. */
+function logCost(way: Way, work: Workload, prices: Prices): number {
+  const bytes = way === 'worker' ? 0 : work.images * work.logBytes;
+  if (bytes === 0) return 0;
+  const { ingestedGB, storedGBMonth } = prices.logs ?? missingPrice('logs');
+  return (bytes / GB) * (ingestedGB + storedGBMonth * work.months);
 }
 
 function dataCost(way: Way, work: Workload, prices: Prices): number {

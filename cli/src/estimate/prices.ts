@@ -27,6 +27,8 @@ const schema = z.strictObject({
   /** Data through a NAT gateway. */
   natGB: usd.optional(),
   kmsRequests10000: usd.optional(),
+  /** CloudWatch Logs: what comes in, and what is kept. */
+  logs: z.strictObject({ ingestedGB: usd, storedGBMonth: usd }).optional(),
   s3: z.strictObject({
     getRequests1000: usd,
     putRequests1000: usd,

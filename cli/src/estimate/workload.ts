@@ -11,6 +11,13 @@ export type Way = (typeof WAYS)[number];
 export const KEY_USES = ['none', 'bucket', 'object'] as const;
 export type KeyUse = (typeof KEY_USES)[number];
 
+/**
+ * Bytes of a line of the log of an answered request (docs/monitoring.md shows one; ids of SageMaker are longer), and 26 that
+ * CloudWatch counts for each event.
+ * @see https://docs.aws.amazon.com/AmazonCloudWatchLogs/latest/APIReference/API_PutLogEvents.html
+ */
+export const LOG_BYTES = 360;
+
 /** What is to be done. */
 export interface Workload {
   readonly images: number;
@@ -37,6 +44,8 @@ export interface Workload {
   /** Months for which S3 keeps the answers, and the packed files. */
   readonly months: number;
   readonly kms: KeyUse;
+  /** Bytes of the log of the container for each request, 0 if it logs none. */
+  readonly logBytes: number;
   /** Whether the instances reach S3 through a NAT gateway. */
   readonly nat: boolean;
 }

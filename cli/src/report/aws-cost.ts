@@ -4,7 +4,7 @@ import type { Machine } from '../bench/run-facts.ts';
 import { COST_HEADS, costColumns } from '../estimate/basis.ts';
 import { type Estimate, estimate } from '../estimate/estimate.ts';
 import { instanceHour, type Prices, readPrices } from '../estimate/prices.ts';
-import type { Workload } from '../estimate/workload.ts';
+import { LOG_BYTES, type Workload } from '../estimate/workload.ts';
 import { commandName } from '../output/command-name.ts';
 import { usd } from '../output/usd.ts';
 import { type Html, html, tableHtml } from './html.ts';
@@ -67,6 +67,7 @@ export async function awsSection(speed: Speed, machine: Machine): Promise<Sectio
     failed: 0,
     months: 1,
     kms: 'none',
+    logBytes: LOG_BYTES,
     nat: false,
   };
   const estimates = PRICED_WAYS.map((way) => estimate(way, work, type, hour, prices));

@@ -6,7 +6,7 @@ import { type Command, Option } from 'commander';
 import { usageError } from '../errors.ts';
 import { COST_HEADS, costColumns, instancesOf, type PricedWay } from '../estimate/basis.ts';
 import { CHANGES } from '../estimate/sensitivity.ts';
-import { KEY_USES, type KeyUse, WAYS, type Workload } from '../estimate/workload.ts';
+import { KEY_USES, type KeyUse, LOG_BYTES, WAYS, type Workload } from '../estimate/workload.ts';
 import { printResult, printStyled, table } from '../output/print.ts';
 import { whileWaiting } from '../output/progress.ts';
 import { usd } from '../output/usd.ts';
@@ -37,6 +37,7 @@ interface Options {
   readonly failed: number;
   readonly months: number;
   readonly kms: KeyUse;
+  readonly logBytes: number;
   readonly nat: boolean;
   readonly workerHour?: number;
   readonly prices?: string;
@@ -106,6 +107,12 @@ function addAssumptions(command: Command): Command {
       new Option('--kms <use>', 'encryption of inputs and answers with a key of KMS')
         .choices(KEY_USES)
         .default('none'),
+    )
+    .option(
+      '--log-bytes <number>',
+      'that the container logs of a request, and CloudWatch adds to it; 0 for SAGEMAKER_TFS_LOG_LEVEL=warn',
+      wholeNumber(0),
+      LOG_BYTES,
     )
     .option('--nat', 'the instances reach S3 through a NAT gateway', false)
     .option(
