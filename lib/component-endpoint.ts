@@ -1,7 +1,12 @@
 /** A SageMaker endpoint whose instances several models share: inference components. */
 import type { Alarm } from 'aws-cdk-lib/aws-cloudwatch';
 import { Grant, type IGrantable, PolicyStatement, type Role } from 'aws-cdk-lib/aws-iam';
-import { CfnEndpoint, CfnEndpointConfig, CfnInferenceComponent } from 'aws-cdk-lib/aws-sagemaker';
+import {
+  CfnEndpoint,
+  CfnEndpointConfig,
+  type CfnEndpointProps,
+  CfnInferenceComponent,
+} from 'aws-cdk-lib/aws-sagemaker';
 import { Annotations, ArnFormat, Names, Size, Stack } from 'aws-cdk-lib/core';
 import { Construct } from 'constructs';
 import { checkComponents, MAX_COMPONENT_NAME } from './components/check-props.ts';
@@ -15,6 +20,7 @@ import { takesVolumeKey } from './endpoint/combinations.ts';
 import { EndpointBase, endpointArnOf, INVOKE } from './endpoint/endpoint-base.ts';
 import { DEFAULT_LOG_RETENTION, keepGroups } from './endpoint/log-group.ts';
 import { renderMetricsConfig } from './endpoint/metrics-config.ts';
+import { renewWith } from './endpoint/new-config.ts';
 import { startTimes } from './endpoint/start-times.ts';
 import { bindVariant, DEFAULT_INSTANCE_TYPE, requireModel } from './endpoint/variant.ts';
 import { chooseAmi } from './inference-ami.ts';
@@ -98,7 +104,7 @@ export class ComponentEndpoint extends EndpointBase {
         )
       : [];
     this.allowRollback();
-    const endpoint = this.enabled ? this.createEndpoint() : undefined;
+    const endpoint = this.createEndpoint();
     this.deployed = endpoint ? new Construct(this, 'Running') : this.config;
     if (!endpoint) return;
     this.components.forEach((component, i) => {
@@ -203,11 +209,18 @@ export class ComponentEndpoint extends EndpointBase {
     });
   }
 
-  private createEndpoint(): Construct {
-    const endpoint = new CfnEndpoint(this, 'Resource', {
+  /** Returns the check that follows the endpoint; undefined if it is not enabled. */
+  private createEndpoint(): Construct | undefined {
+    const props: CfnEndpointProps = {
       endpointName: this.endpointName,
       endpointConfigName: this.endpointConfigName,
-    });
+      // SageMaker counts the instances, so an update keeps their number.
+      // https://docs.aws.amazon.com/sagemaker/latest/APIReference/API_UpdateEndpoint.html
+      retainAllVariantProperties: true,
+    };
+    const endpoint = this.enabled ? new CfnEndpoint(this, 'Resource', props) : undefined;
+    renewWith(this.config, { endpoint, props });
+    if (!endpoint) return undefined;
     return checkDeployed(this, {
       endpoint,
       endpointName: this.endpointName,

@@ -1,6 +1,6 @@
 /** A SageMaker endpoint: variants, autoscaling, guarded updates, capture, asynchronous or serverless. */
-import type { IAlarm } from 'aws-cdk-lib/aws-cloudwatch';
-import { CfnEndpoint, CfnEndpointConfig } from 'aws-cdk-lib/aws-sagemaker';
+import { CfnAlarm, type IAlarm } from 'aws-cdk-lib/aws-cloudwatch';
+import { CfnEndpoint, CfnEndpointConfig, type CfnEndpointProps } from 'aws-cdk-lib/aws-sagemaker';
 import { Annotations, Aspects, Lazy, Names, Stack } from 'aws-cdk-lib/core';
 import { Construct } from 'constructs';
 import { encryptionKeyOf, grantFormerKeys, setEncryptionKey, setFormerKeys } from './encryption.ts';
@@ -25,6 +25,7 @@ import {
 import { DEFAULT_LOG_RETENTION, endpointLogGroup, keepLogs } from './endpoint/log-group.ts';
 import { QueueMetrics, VariantMetrics } from './endpoint/metrics.ts';
 import { renderMetricsConfig } from './endpoint/metrics-config.ts';
+import { renewWith } from './endpoint/new-config.ts';
 import type { RealtimeEndpointProps } from './endpoint/props.ts';
 import { allowRollback, rollbackAlarms } from './endpoint/rollback-alarms.ts';
 import {
@@ -77,6 +78,12 @@ const NOT_RETAINED = [
   { variantPropertyType: 'DataCaptureConfig' },
 ];
 
+/** Name that an alarm of the app was given: another name is another alarm, under the same logical id. */
+function givenName(alarm: IAlarm): unknown {
+  const { defaultChild } = alarm.node;
+  return defaultChild instanceof CfnAlarm ? defaultChild.alarmName : undefined;
+}
+
 /** A real-time, asynchronous or serverless endpoint. */
 export class RealtimeEndpoint extends EndpointBase {
   /** An endpoint by its name, in the account and region of `scope`'s stack. */
@@ -113,6 +120,8 @@ export class RealtimeEndpoint extends EndpointBase {
   private readonly traffic: TrafficShift;
   /** Names of the variants that autoscaling watches. */
   private readonly scaled = new Set<string>();
+  /** Whether a variant may have no instances. */
+  private sleeps = false;
   private readonly config: CfnEndpointConfig;
   private readonly resource: CfnEndpoint | undefined;
   private readonly deployed: Construct;
@@ -146,7 +155,7 @@ export class RealtimeEndpoint extends EndpointBase {
       .flatMap(modelsOf)
       .flatMap(({ role }) => role ?? []);
     const permissions = allowRollback(this, this.rollbackAlarms, new Set(roles));
-    this.resource = this.enabled ? this.createEndpoint(props) : undefined;
+    this.resource = this.createEndpoint(props);
     this.resource?.node.addDependency(...permissions, logs);
     for (const { name, props } of this.variants) {
       if (props.scaling) this.autoScaleInstanceCount(props.scaling, name);
@@ -209,6 +218,7 @@ export class RealtimeEndpoint extends EndpointBase {
     const fewestInstances = Math.min(instanceCount, fewestAtAnyTime(scaling));
     checkTraffic(this, this.traffic, { variants: this.variants.length, fewestInstances });
     this.scaled.add(name);
+    if (fewestAtAnyTime(scaling) === 0) this.sleeps = true;
     if (scaling.registered === false || !this.resource) return;
     const scope = new Construct(this, `Scaling${name}`);
     addScaling(scope, this.endpointName, name, scaling);
@@ -221,7 +231,7 @@ export class RealtimeEndpoint extends EndpointBase {
    */
   private warnOfFixedCounts(): void {
     const fixed = this.variants.filter(({ name }) => !this.scaled.has(name));
-    if (this.scaled.size === 0 || fixed.length === 0) return;
+    if (!this.keepsCounts() || fixed.length === 0) return;
     Annotations.of(this).addWarningV2(
       '@sagemaker-tfs/cdk:fixedBesideScaled',
       `variants: ${fixed.map(({ name }) => `'${name}'`).join(', ')} has no scaling beside a variant that has. Updates then keep the instance counts of all variants, so a change of its instanceCount has no effect. Give it scaling too, with minInstances and maxInstances alike for a fixed number`,
@@ -273,27 +283,34 @@ export class RealtimeEndpoint extends EndpointBase {
     );
   }
 
-  private createEndpoint(props: RealtimeEndpointProps): CfnEndpoint {
+  private createEndpoint(own: RealtimeEndpointProps): CfnEndpoint | undefined {
     const guarded = this.variants.every(({ props: variant }) => !variant.serverless);
     const instances = this.variants.map(({ instanceCount }) => instanceCount);
     const fleets = { variants: this.variants.length, fewestInstances: Math.min(...instances) };
-    return new CfnEndpoint(this, 'Resource', {
+    const deployment = own.deployment ?? {};
+    const props: CfnEndpointProps = {
       endpointName: this.endpointName,
       endpointConfigName: this.endpointConfigName,
       ...(guarded && {
-        deploymentConfig: renderDeployment(
-          this,
-          props.deployment ?? {},
-          fleets,
-          this.rollbackAlarms,
-        ),
+        deploymentConfig: renderDeployment(this, deployment, fleets, this.rollbackAlarms),
       }),
       // Keeps the instance count that autoscaling chose, and nothing else of the old configuration.
-      retainAllVariantProperties: Lazy.any({ produce: () => this.scaled.size > 0 || undefined }),
+      retainAllVariantProperties: Lazy.any({ produce: () => this.keepsCounts() }),
       excludeRetainedVariantProperties: Lazy.any({
-        produce: () => (this.scaled.size > 0 ? NOT_RETAINED : undefined),
+        produce: () => (this.keepsCounts() ? NOT_RETAINED : undefined),
       }),
-    });
+    };
+    const endpoint = this.enabled ? new CfnEndpoint(this, 'Resource', props) : undefined;
+    renewWith(this.config, { endpoint, props, names: () => this.rollbackAlarms.map(givenName) });
+    return endpoint;
+  }
+
+  /**
+   * Whether an update keeps the instance counts. Not where all instances may sleep: a new fleet of none would prove
+   * nothing of the new model.
+   */
+  private keepsCounts(): boolean {
+    return this.scaled.size > 0 && !this.sleeps;
   }
 
   private createRollbackAlarms(deployment: DeploymentProps): IAlarm[] {

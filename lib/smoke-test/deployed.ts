@@ -2,15 +2,16 @@
  * Whether the endpoint runs what was deployed. SageMaker's rollback leaves it InService with the old
  * configuration; CloudFormation would take that for success and delete the configuration in use.
  */
+import type { CfnEndpoint } from 'aws-cdk-lib/aws-sagemaker';
 import { CustomResource, Duration, Stack } from 'aws-cdk-lib/core';
-import { Construct, type IDependable } from 'constructs';
+import { Construct } from 'constructs';
 import { CHECK_TIMEOUT, createCheckFunction } from './check-function.ts';
 import type { SmokeTestPlan } from './plan.ts';
 
 /** What is compared. */
 interface DeployedProps {
   /** The endpoint, which comes first. */
-  readonly endpoint: IDependable;
+  readonly endpoint: CfnEndpoint;
   readonly endpointName: string;
   readonly endpointArn: string;
   /** Name of the configuration that the template asks for. */
@@ -29,6 +30,7 @@ export function checkDeployed(scope: Construct, props: DeployedProps): CustomRes
   const plan: SmokeTestPlan = {
     endpointName,
     endpointConfigName,
+    endpointId: props.endpoint.logicalId,
     variants: [],
     iterations: 0,
     samples: [],

@@ -150,6 +150,8 @@ export interface SmokeTestPlan {
   readonly endpointName: string;
   /** The configuration that was just deployed. */
   readonly endpointConfigName: string;
+  /** Logical id of the endpoint, of the check that comes first after it. */
+  readonly endpointId?: string;
   readonly variants: readonly SmokeTestVariant[];
   /** Calls of each sample to each variant over each transport, after a first one that is timed apart. */
   readonly iterations: number;

@@ -9,11 +9,17 @@ import { type QueueStandIn, startQueue } from './queue-stand-in.ts';
 
 /** What the stand-in answers with. */
 export interface StandInOptions extends ModelStandIn {
-  /** Fields of DescribeEndpoint's answer; asked at every call. */
-  readonly endpoint?: () => Readonly<Record<string, unknown>>;
+  /** Fields of DescribeEndpoint's answer, or undefined if there is no endpoint; asked at every call. */
+  readonly endpoint?: () => Readonly<Record<string, unknown>> | undefined;
   /** Status of the stack. @default 'UPDATE_IN_PROGRESS' */
   readonly stackStatus?: () => string;
 }
+
+/** As SageMaker answers. */
+const NO_ENDPOINT = {
+  __type: 'ValidationException',
+  message: 'Could not find endpoint "arn:aws:sagemaker:us-east-1:123456789012:endpoint/digits".',
+};
 
 /** A running stand-in. */
 export interface StandIn {
@@ -73,7 +79,9 @@ async function answer(
     await answerInvocation(request, response, body, options);
   } else if (String(headers['x-amz-target']).endsWith('.DescribeEndpoint')) {
     response.setHeader('content-type', 'application/x-amz-json-1.1');
-    response.end(JSON.stringify(options.endpoint?.() ?? {}));
+    const known = options.endpoint ? options.endpoint() : {};
+    if (!known) response.statusCode = 400;
+    response.end(JSON.stringify(known ?? NO_ENDPOINT));
   } else if (body.toString().includes('Action=DescribeStacks')) {
     const status = options.stackStatus?.() ?? 'UPDATE_IN_PROGRESS';
     response.setHeader('content-type', 'text/xml');

@@ -175,6 +175,15 @@ describe('IAM takes 10,240 characters of inline policies from a role', () => {
   });
 });
 
+test('an update keeps the number of instances that SageMaker chose', () => {
+  const stack = testStack();
+  endpointOf(stack);
+  Template.fromStack(stack).hasResourceProperties('AWS::SageMaker::Endpoint', {
+    RetainAllVariantProperties: true,
+    ExcludeRetainedVariantProperties: Match.absent(),
+  });
+});
+
 test('sleeps without requests, and the first that is refused wakes it', () => {
   const stack = testStack();
   const model = testModel(stack, { image: existingImage({ variant: 'cpu' }) });

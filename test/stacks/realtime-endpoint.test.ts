@@ -106,6 +106,14 @@ test('an update keeps the number of instances that autoscaling chose, and nothin
   });
 });
 
+test('an update of an endpoint that may sleep brings up an instance, which proves the new model', () => {
+  const scaling = { minInstances: 0, maxInstances: 4, target: { backlog: 5 } };
+  const { template } = endpointWith({ scaling }, (stack) => ({
+    asyncInference: { outputBucket: new Bucket(stack, 'Answers') },
+  }));
+  template.hasResourceProperties(ENDPOINT, { RetainAllVariantProperties: false });
+});
+
 test('limits by the clock', () => {
   const { template } = endpointWith({
     scaling: {
@@ -237,7 +245,8 @@ test('alarms may use the key of the topic that they tell', () => {
 
 test('without autoscaling the configuration decides the number of instances', () => {
   endpointWith({ instanceCount: 3 }).template.hasResourceProperties(ENDPOINT, {
-    RetainAllVariantProperties: Match.absent(),
+    RetainAllVariantProperties: false,
+    ExcludeRetainedVariantProperties: Match.absent(),
   });
 });
 

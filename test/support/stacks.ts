@@ -77,6 +77,7 @@ export function masked(template: unknown): unknown {
     .replace(/ReadModelData[0-9a-f]{8}[0-9A-F]{8}/g, 'ReadModelData<hash>')
     .replace(/(ModelUpload[0-9A-F]{8})[0-9a-f]{8}/g, '$1<hash>')
     .replace(/(fingerprint\\":\\")[0-9a-f]{16}/g, '$1<fingerprint>')
+    .replace(/(EndpointConfig[0-9A-F]{8})[0-9a-f]{8}/g, '$1<hash>')
     .replaceAll(process.cwd(), '<project>');
   return JSON.parse(text);
 }

@@ -112,7 +112,19 @@ export function tell(before: Resources, after: Resources): Story {
     if (step?.does === 'replaces') replaced.add(id);
     return step ? [step] : [];
   });
-  return { steps, cleanup: cleanupOf(before, after, replaced), refused: refusals(before, after) };
+  return {
+    steps,
+    cleanup: cleanupOf(before, after, replaced),
+    refused: [...refusals(before, after), ...steps.flatMap(configurationInUse)],
+  };
+}
+
+/** @see https://docs.aws.amazon.com/sagemaker/latest/APIReference/API_UpdateEndpoint.html */
+function configurationInUse({ id, type, does, because }: Step): string[] {
+  const isUpdate = type === 'AWS::SageMaker::Endpoint' && does === 'updates';
+  const calls = isUpdate && because.some((name) => name !== 'Tags');
+  if (!calls || because.includes('EndpointConfigName')) return [];
+  return [`${id} is updated to the configuration in use`];
 }
 
 function stepOf(
@@ -197,7 +209,7 @@ const readable = (id: string) =>
   id
     .replace(/(ReadModelData|JoinNetwork|Upload[0-9A-F]{8})[0-9a-f]{8}/, '$1')
     .replace(/(ApiDeployment)[0-9A-F]{8}[0-9a-f]{32}$/, '$1')
-    .replace(/[0-9A-F]{8}$/, '');
+    .replace(/[0-9A-F]{8}([0-9a-f]{8})?$/, '');
 
 const lineOf = ({ id, type, does, because, nameTaken }: Step) =>
   [

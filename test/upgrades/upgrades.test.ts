@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { baselineOf, gatherer, parseCapture } from '@sagemaker-tfs/container/captures';
 import { Template } from 'aws-cdk-lib/assertions';
+import { Alarm, Metric } from 'aws-cdk-lib/aws-cloudwatch';
 import { SecurityGroup } from 'aws-cdk-lib/aws-ec2';
 import { Schedule } from 'aws-cdk-lib/aws-events';
 import { Key } from 'aws-cdk-lib/aws-kms';
@@ -12,12 +13,13 @@ import {
   addServingStacks,
   ModelData,
   parseConfig,
+  RealtimeEndpoint,
   type ServingConfigInput,
   ServingImage,
   type TensorFlowModelProps,
 } from '../../lib/index.ts';
 import { addWorker, type Choice } from '../service-models/worker-matrix.ts';
-import { MODEL_DIR, testApp } from '../support/stacks.ts';
+import { MODEL_DIR, testApp, testModel, testStack } from '../support/stacks.ts';
 import type { Resources } from './resources.ts';
 import { lines, rightsLostEarly, type Story, tell } from './story.ts';
 
@@ -140,6 +142,15 @@ const PAIRS: Readonly<Record<string, readonly [before: Half, after: Half]>> = {
   ],
   'traffic in steps': [endpoint(), endpoint({ deployment: { traffic: CANARY } })],
   'another alarm that rolls back': [endpoint(), endpoint({ deployment: { modelLatencyP90Ms: 9 } })],
+  'another threshold of the alarm that rolls back': [
+    endpoint(),
+    endpoint({ deployment: { serverErrorsPerMinute: 9 } }),
+  ],
+  'a longer bake time': [endpoint(), endpoint({ deployment: { bakeSeconds: 900 } })],
+  'an asynchronous endpoint that may sleep': [
+    endpoint({ async: true, ...scaled({ target: { backlog: 4 } }) }),
+    endpoint({ async: true, ...scaled({ target: { backlog: 4 }, minInstances: 0 }) }),
+  ],
   'data capture on': [endpoint(), endpoint({ dataCapturePercent: 5 })],
   'data capture off': [endpoint({ dataCapturePercent: 5 }), endpoint()],
   'requests through a queue': [endpoint(), endpoint({ async: true })],
@@ -527,6 +538,40 @@ test('files of an unpacked model go after the endpoint has left them', () => {
   expect(order.indexOf(upload)).toBeGreaterThan(order.indexOf('AWS::SageMaker::Model'));
 });
 
+test('an endpoint from before new configurations for every update gets one', () => {
+  const [model] = components([{ name: 'a' }]);
+  for (const now of [resourcesOf(endpoint()), resourcesOf([model])]) {
+    const [id = ''] =
+      Object.entries(now).find(([, { Type }]) => /EndpointConfig$/.test(Type)) ?? [];
+    expect(id).toMatch(/[0-9A-F]{8}[0-9a-f]{8}$/);
+    const text = JSON.stringify(now).replaceAll(id, id.slice(0, -8));
+    const earlier = JSON.parse(text.replace('"RetainAllVariantProperties":true,', '')) as Resources;
+    expect(tell(earlier, now).refused).toEqual([]);
+  }
+});
+
+test('an alarm of the app under another name comes with a new configuration', () => {
+  const configOf = (alarmName: string) => {
+    const stack = testStack();
+    const metric = new Metric({ namespace: 'app', metricName: 'wrong' });
+    const alarm = new Alarm(stack, 'Mine', {
+      alarmName,
+      metric,
+      threshold: 1,
+      evaluationPeriods: 1,
+    });
+    new RealtimeEndpoint(stack, 'Endpoint', {
+      variants: [{ model: testModel(stack) }],
+      deployment: { rollbackAlarms: [alarm] },
+    });
+    return Object.keys(
+      Template.fromStack(stack).findResources('AWS::SageMaker::EndpointConfig'),
+    )[0];
+  };
+  expect(configOf('a')).toBe(configOf('a'));
+  expect(configOf('a')).not.toBe(configOf('b'));
+});
+
 describe('the teller', () => {
   const config = { Type: 'AWS::SageMaker::EndpointConfig', Properties: { KmsKeyId: 'a' } };
   const endpointOf = (): Resources[string] => ({
@@ -539,6 +584,21 @@ describe('the teller', () => {
     const told = tell({ C: config, E: endpointOf() }, { C: other, E: endpointOf() });
     expect(told.steps.map(({ does, id }) => `${does} ${id}`)).toEqual(['replaces C', 'updates E']);
     expect(told.cleanup.map(({ does, id }) => `${does} ${id}`)).toEqual(['deletes C']);
+  });
+
+  test('sees an update to the configuration in use', () => {
+    const retaining = {
+      ...endpointOf(),
+      Properties: { ...endpointOf().Properties, RetainAllVariantProperties: true },
+    } as Resources[string];
+    const tagged = {
+      ...endpointOf(),
+      Properties: { ...endpointOf().Properties, Tags: [] },
+    } as Resources[string];
+    const before = { C: config, E: endpointOf() };
+    expect(tell(before, { C: config, E: retaining }).refused).toHaveLength(1);
+    expect(tell(before, { C: config, E: tagged }).refused).toEqual([]);
+    expect(tell(before, { C: other, E: retaining }).refused).toEqual([]);
   });
 
   test('sees a name that is taken', () => {

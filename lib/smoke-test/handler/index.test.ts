@@ -169,7 +169,7 @@ test.each<[string, Partial<StandInOptions>, { plan?: Partial<SmokeTestPlan> }]>(
   [
     'a failed check while the stack rolls back',
     {
-      endpoint: () => ({ EndpointStatus: 'Failed' }),
+      endpoint: () => ({ ...inService, EndpointStatus: 'Failed' }),
       stackStatus: () => 'UPDATE_ROLLBACK_IN_PROGRESS',
     },
     {},
@@ -189,7 +189,7 @@ test.each<[string, Partial<StandInOptions>, { plan?: Partial<SmokeTestPlan> }]>(
 test('an answer with a long reason fits what CloudFormation takes', async () => {
   const FailureReason = '"\u00e9'.repeat(2000);
   const response = await run({
-    endpoint: () => ({ EndpointStatus: 'Failed', FailureReason }),
+    endpoint: () => ({ ...inService, EndpointStatus: 'Failed', FailureReason }),
     stackStatus: () => 'UPDATE_ROLLBACK_IN_PROGRESS',
   });
   expect(response?.Status).toBe('SUCCESS');
@@ -304,6 +304,47 @@ test('a stack on its way back is not stopped by a failure', async () => {
     Status: 'SUCCESS',
     Reason: expect.stringContaining('the stack is rolling back'),
   });
+});
+
+describe('a rollback keeps the configuration in use', () => {
+  const rollingBack = { stackStatus: () => 'UPDATE_ROLLBACK_IN_PROGRESS' };
+
+  test.each<[string, Readonly<Record<string, unknown>>]>([
+    ['SageMaker went back to the newer one', { ...inService, EndpointConfigName: 'config-3' }],
+    ['another one failed', { EndpointStatus: 'Failed', EndpointConfigName: 'config-3' }],
+    ['which one it will be is not known yet', { ...inService, EndpointStatus: 'Updating' }],
+    ['nothing is known', {}],
+  ])('%s', async (_, endpoint) => {
+    const options = { ...rollingBack, endpoint: () => endpoint };
+    const response = await run(options, { RequestType: 'Update', milliseconds: 31_000 });
+    expect(response?.Status).toBe('FAILED');
+    expect(response?.Reason).toContain(
+      'aws sagemaker update-endpoint --endpoint-name digits --endpoint-config-name config-2',
+    );
+    expect(response?.Reason).toContain(
+      'aws cloudformation continue-update-rollback --stack-name digits',
+    );
+    expect(response?.Reason).not.toContain('resources-to-skip');
+  });
+
+  test('and is not stopped where the endpoint is gone: nothing is in use', async () => {
+    const options = { ...rollingBack, endpoint: () => undefined };
+    const response = await run(options, { RequestType: 'Update' });
+    expect(response?.Status).toBe('SUCCESS');
+  });
+});
+
+test('a silent rollback names the resource that CloudFormation may have to skip', async () => {
+  const endpoint = () => ({
+    ...inService,
+    EndpointConfigName: 'config-1',
+    FailureReason: 'long '.repeat(1000),
+  });
+  const response = await run({ endpoint }, { plan: { endpointId: 'Endpoint1' } });
+  expect(response?.Status).toBe('FAILED');
+  expect(response?.Reason).toMatch(
+    /aws cloudformation continue-update-rollback --stack-name digits --resources-to-skip Endpoint1$/,
+  );
 });
 
 describe('an asynchronous endpoint', () => {

@@ -8,12 +8,13 @@ import { parseJson } from '@sagemaker-tfs/tensors';
 import type { SmokeTestPlan, SmokeTestSample, SmokeTestVariant } from '../plan.ts';
 import type { Ask } from './ask.ts';
 import { type CustomResourceEvent, type CustomResourceResult, respond } from './cfn-response.ts';
-import { waitForEndpoint } from './endpoint-state.ts';
+import { checkState, mayDeleteOthers, settledEndpoint } from './endpoint-state.ts';
 import { askAtOnce } from './invoke.ts';
 import { askThroughQueue } from './invoke-async.ts';
 import { embeddedMetrics, notMeasured, outputs, type SmokeTestOutputs, table } from './report.ts';
 import { runSample, type SampleResult } from './run-sample.ts';
 import { isRollingBack } from './stack-state.ts';
+import { afterRollback, inRollback } from './what-to-do.ts';
 
 /** What of Lambda's context is used. */
 interface Context {
@@ -23,9 +24,8 @@ interface Context {
 /** Kept back for answering CloudFormation, milliseconds. */
 const RESERVE_MS = 30_000;
 
-/** Runs a plan. @throws naming the check that did not hold, what was expected and what came */
-async function runPlan(plan: SmokeTestPlan, deadline: number): Promise<SmokeTestOutputs> {
-  const sagemaker = new SageMakerClient({});
+/** Sends the samples. @throws naming the check that did not hold, what was expected and what came */
+async function runSamples(plan: SmokeTestPlan, deadline: number): Promise<SmokeTestOutputs> {
   const clients = { runtime: new SageMakerRuntimeClient({}), s3: new S3Client({}) };
   const { asyncInputUri } = plan;
   const ask: Ask =
@@ -36,7 +36,6 @@ async function runPlan(plan: SmokeTestPlan, deadline: number): Promise<SmokeTest
   const readFile = (name: string) => readFileSync(join(samples, name));
   const results: SampleResult[] = [];
   try {
-    await waitForEndpoint(sagemaker, plan.endpointName, plan.endpointConfigName, deadline);
     for (const variant of plan.variants) {
       for (const sample of plan.samples.filter(isFor(variant))) {
         for (const transport of variant.transports) {
@@ -49,9 +48,17 @@ async function runPlan(plan: SmokeTestPlan, deadline: number): Promise<SmokeTest
   } finally {
     for (const result of results) console.log(embeddedMetrics(plan, result, Date.now()));
     console.log(table(plan, results));
-    sagemaker.destroy();
     clients.runtime.destroy();
     clients.s3.destroy();
+  }
+}
+
+async function stateOf({ endpointName }: SmokeTestPlan, deadline: number) {
+  const sagemaker = new SageMakerClient({});
+  try {
+    return await settledEndpoint(sagemaker, endpointName, deadline);
+  } finally {
+    sagemaker.destroy();
   }
 }
 
@@ -73,16 +80,37 @@ async function resultOf(
 ): Promise<CustomResourceResult> {
   if (event.RequestType === 'Delete') return { status: 'SUCCESS' };
   const deadline = Date.now() + context.getRemainingTimeInMillis() - RESERVE_MS;
+  let plan: SmokeTestPlan | undefined;
+  // Until this is known, a success could make CloudFormation delete the configuration in use.
+  let isSafe = false;
   try {
-    const plan = readPlan(event.ResourceProperties.Plan ?? '');
-    return { status: 'SUCCESS', data: { ...notMeasured(), ...(await runPlan(plan, deadline)) } };
+    plan = readPlan(event.ResourceProperties.Plan ?? '');
+    const state = await stateOf(plan, deadline);
+    isSafe = mayDeleteOthers(state, plan.endpointConfigName);
+    checkState(state, plan.endpointConfigName);
+    return { status: 'SUCCESS', data: { ...notMeasured(), ...(await runSamples(plan, deadline)) } };
   } catch (error) {
     const reason = `Smoke test failed: ${error instanceof Error ? error.message : error}`;
     console.error(reason, error);
-    if (!(await isRollingBack(event.StackId))) return { status: 'FAILED', reason };
+    return failed(event, plan, reason, isSafe);
+  }
+}
+
+/** A failed check fails the deployment, but stops a rollback only if that would delete the configuration in use. */
+async function failed(
+  { StackId }: CustomResourceEvent,
+  plan: SmokeTestPlan | undefined,
+  reason: string,
+  isSafe: boolean,
+): Promise<CustomResourceResult> {
+  const rollsBack = await isRollingBack(StackId);
+  if (rollsBack && isSafe) {
     const why = `${reason} (the stack is rolling back)`;
     return { status: 'SUCCESS', reason: why, data: notMeasured() };
   }
+  if (isSafe || !plan) return { status: 'FAILED', reason };
+  const todo = rollsBack ? inRollback(plan, StackId) : afterRollback(plan, StackId);
+  return { status: 'FAILED', reason: `${reason}${todo}` };
 }
 
 /** Lambda's entry: answers CloudFormation whatever happens. */
