@@ -7,7 +7,7 @@ import { createLogGroup } from './encryption.ts';
 import { bundledFunction, type FunctionName } from './hashing/bundled-function.ts';
 
 type OwnProps = Required<Pick<NodejsFunctionProps, 'description' | 'memorySize' | 'timeout'>> &
-  Pick<NodejsFunctionProps, 'environment'>;
+  Pick<NodejsFunctionProps, 'environment' | 'deadLetterQueue'>;
 
 /**
  * Adds a function that may write its log and nothing else yet.

@@ -121,7 +121,7 @@ export class BatchTransform extends Resource {
     grantShards(this, this.stateMachine, props.output);
     const inventoryKey = props.inventory?.bucket.encryptionKey;
     if (inventoryKey) allowInventory(this, inventoryKey);
-    stopJobsOfEndedRuns(this, this.stateMachine, jobNamePrefix);
+    stopJobsOfEndedRuns(this, this.stateMachine, jobNamePrefix, props.topic);
     this.addStarts(props);
   }
 

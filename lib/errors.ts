@@ -14,6 +14,8 @@ export const CONSTRUCT_ERRORS = {
   RESPONSE_NOT_SENT: 'CloudFormation did not accept the result of the smoke test.',
   ISSUER_NOT_READ:
     'The issuer of tokens, or its keys, cannot be read by the function that checks them.',
+  JOBS_NOT_STOPPED:
+    'Jobs of a run that ended could not be stopped. The function tries again; then an alarm tells of it.',
   FUNCTION_NOT_CONFIGURED: 'A function lacks an environment variable that its construct sets.',
 } as const;
 

@@ -1,13 +1,12 @@
 /** Starts a deployment when a version is approved, or when a pointer in S3 changes. */
-import { Alarm, TreatMissingData } from 'aws-cdk-lib/aws-cloudwatch';
-import { SnsAction } from 'aws-cdk-lib/aws-cloudwatch-actions';
+import type { Alarm } from 'aws-cdk-lib/aws-cloudwatch';
 import { type EventPattern, Rule } from 'aws-cdk-lib/aws-events';
-import { PolicyStatement, ServicePrincipal } from 'aws-cdk-lib/aws-iam';
+import { PolicyStatement } from 'aws-cdk-lib/aws-iam';
 import type { ITopic } from 'aws-cdk-lib/aws-sns';
-import { Queue, QueueEncryption } from 'aws-cdk-lib/aws-sqs';
-import { Duration } from 'aws-cdk-lib/core';
+import type { Queue } from 'aws-cdk-lib/aws-sqs';
 import { Construct } from 'constructs';
 import { eventsRole } from './event-role.ts';
+import { alarmOfUndelivered, allowUndelivered, keepUndelivered } from './undelivered.ts';
 import { invalidProp } from './validation.ts';
 
 /** Props of {@link Redeployment}: one cause and one target. */
@@ -59,40 +58,13 @@ export class Redeployment extends Construct {
     const { arn, action } = targetOf(this, props);
     const role = eventsRole(this);
     role.addToPolicy(new PolicyStatement({ actions: [action], resources: [arn] }));
-    this.undelivered = queueOf(this, this.rule);
+    this.undelivered = keepUndelivered(this);
+    allowUndelivered(this.undelivered, this.rule.ruleArn);
     const deadLetterConfig = { arn: this.undelivered.queueArn };
     this.rule.addTarget({ bind: () => ({ arn, role, deadLetterConfig }) });
-    this.alarm = new Alarm(this, 'Alarm', {
-      alarmDescription: `Did not start: ${description}. Start it by hand, and empty the queue`,
-      metric: this.undelivered.metricApproximateNumberOfMessagesVisible({ statistic: 'Maximum' }),
-      threshold: 1,
-      evaluationPeriods: 1,
-      treatMissingData: TreatMissingData.NOT_BREACHING,
-    });
-    if (props.alarmTopic) this.alarm.addAlarmAction(new SnsAction(props.alarmTopic));
+    const advice = `Did not start: ${description}. Start it by hand, and empty the queue`;
+    this.alarm = alarmOfUndelivered(this, this.undelivered, advice, props.alarmTopic);
   }
-}
-
-/**
- * Where EventBridge puts what it cannot deliver. Under SQS's own key: a customer's would have to let EventBridge in by
- * its policy, and an event has no more than names.
- * @see https://docs.aws.amazon.com/eventbridge/latest/userguide/eb-rule-dlq.html
- */
-function queueOf(scope: Construct, rule: Rule): Queue {
-  const queue = new Queue(scope, 'Undelivered', {
-    encryption: QueueEncryption.SQS_MANAGED,
-    enforceSSL: true,
-    retentionPeriod: Duration.days(14),
-  });
-  queue.addToResourcePolicy(
-    new PolicyStatement({
-      principals: [new ServicePrincipal('events.amazonaws.com')],
-      actions: ['sqs:SendMessage'],
-      resources: [queue.queueArn],
-      conditions: { ArnEquals: { 'aws:SourceArn': rule.ruleArn } },
-    }),
-  );
-  return queue;
 }
 
 /**

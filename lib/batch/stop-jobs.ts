@@ -3,28 +3,40 @@ import { MAX_JOB_PREFIX } from '@sagemaker-tfs/batch';
 import { Rule } from 'aws-cdk-lib/aws-events';
 import { LambdaFunction } from 'aws-cdk-lib/aws-events-targets';
 import { PolicyStatement, type Role } from 'aws-cdk-lib/aws-iam';
+import type { ITopic } from 'aws-cdk-lib/aws-sns';
 import type { StateMachine } from 'aws-cdk-lib/aws-stepfunctions';
 import { ArnFormat, Duration, Stack } from 'aws-cdk-lib/core';
 import { Construct } from 'constructs';
 import { addFunction } from '../add-function.ts';
+import { alarmOfUndelivered, keepUndelivered } from '../undelivered.ts';
 import { justifyWildcard } from '../wildcards.ts';
 import { grantReadRuns } from './machine-key.ts';
 
 const DESCRIPTION = 'Stops the transform jobs of executions that ended before them';
 
-/** Adds a rule for executions that did not succeed, and the function that it calls. */
+/** When it looks again, in seconds after the last look: Step Functions stops shards after the run that they are of. */
+const LOOK_AGAIN_SECONDS = [60, 120];
+
+/**
+ * Adds a rule for executions that did not succeed, and the function that it calls. An event that it could not deal with
+ * is kept, and an alarm tells `topic`: its jobs are paid for. Lambda itself tries twice again.
+ * @see https://docs.aws.amazon.com/lambda/latest/dg/invocation-async-error-handling.html
+ */
 export function stopJobsOfEndedRuns(
   scope: Construct,
   machine: StateMachine,
   jobNamePrefix: string,
+  topic: ITopic | undefined,
 ): void {
   const stop = new Construct(scope, 'StopJobs');
   const prefix = jobNamePrefix.slice(0, MAX_JOB_PREFIX);
+  const undelivered = keepUndelivered(stop);
   const { handler, role } = addFunction(stop, 'stop-jobs', {
     description: DESCRIPTION,
     memorySize: 256,
-    timeout: Duration.minutes(5),
-    environment: { JOB_NAME_PREFIX: prefix },
+    timeout: Duration.minutes(15),
+    environment: { JOB_NAME_PREFIX: prefix, LOOK_AGAIN_SECONDS: LOOK_AGAIN_SECONDS.join() },
+    deadLetterQueue: undelivered,
   });
   grantStop(role, machine, prefix);
   new Rule(stop, 'Rule', {
@@ -37,8 +49,10 @@ export function stopJobsOfEndedRuns(
         status: ['ABORTED', 'FAILED', 'TIMED_OUT'],
       },
     },
-    targets: [new LambdaFunction(handler)],
+    targets: [new LambdaFunction(handler, { deadLetterQueue: undelivered })],
   });
+  const advice = `Jobs of a run that ended continue, and cost: ${machine.node.path}. Stop them by hand, and empty the queue`;
+  alarmOfUndelivered(stop, undelivered, advice, topic);
 }
 
 function grantStop(role: Role, machine: StateMachine, prefix: string): void {
@@ -63,6 +77,13 @@ function grantStop(role: Role, machine: StateMachine, prefix: string): void {
   });
   role.addToPolicy(
     new PolicyStatement({ actions: ['states:DescribeExecution'], resources: [executions] }),
+  );
+  // Which of them another run of the same name has made.
+  role.addToPolicy(
+    new PolicyStatement({
+      actions: ['states:ListExecutions'],
+      resources: [machine.stateMachineArn],
+    }),
   );
   grantReadRuns(role, machine);
   justifyWildcard(role, executions, 'Executions of this one state machine');

@@ -62,6 +62,7 @@ OPERATIONS = {
         "StartExecution",
         "StopExecution",
         "DescribeExecution",
+        "ListExecutions",
         "GetExecutionHistory",
     ],
     "batch": [

@@ -718,6 +718,22 @@ test('a deployment keeps the model that runs still name, and their leave to read
   expect(policies[ids[0] ?? '']).not.toHaveProperty('DeletionPolicy');
 });
 
+test('an event whose jobs could not be stopped is kept, and the topic knows', () => {
+  const template = batchTemplate((stack) => ({ topic: new Topic(stack, 'Topic') }));
+  const [queue] = Object.keys(template.findResources('AWS::SQS::Queue'));
+  const arn = { 'Fn::GetAtt': [queue, 'Arn'] };
+  // Of Lambda, whose tries have failed, and of EventBridge, which could not reach it.
+  template.hasResourceProperties('AWS::Lambda::Function', { DeadLetterConfig: { TargetArn: arn } });
+  template.hasResourceProperties('AWS::Events::Rule', {
+    Targets: [Match.objectLike({ DeadLetterConfig: { Arn: arn } })],
+  });
+  template.hasResourceProperties('AWS::CloudWatch::Alarm', {
+    Namespace: 'AWS/SQS',
+    Dimensions: [{ Name: 'QueueName', Value: { 'Fn::GetAtt': [queue, 'QueueName'] } }],
+    AlarmActions: [{ Ref: Match.stringLikeRegexp('^Topic') }],
+  });
+});
+
 test('template', () => {
   expect(masked(batchTemplate().toJSON())).toMatchSnapshot();
 });

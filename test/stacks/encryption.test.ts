@@ -494,6 +494,7 @@ describe('a key from before', () => {
       'BatchShardRoleDefaultPolicy',
       'BatchStateMachineRoleDefaultPolicy',
       'BatchStopJobsRoleDefaultPolicy',
+      'ModelReadEarlierModels',
     ]);
   });
 
@@ -571,6 +572,7 @@ test('synthesis names what the policy of a key from outside must have, once a se
     'logs.REGION.amazonaws.com',
   ]);
   expect(remarks({ batch: { email: 'a@example.com' } }, 'tensorflow-m-batch')).toEqual([
+    'cloudwatch.amazonaws.com',
     'delivery.logs.amazonaws.com',
     'events.amazonaws.com',
     'logs.REGION.amazonaws.com',
@@ -629,7 +631,7 @@ describe('a key of the app itself', () => {
     expect(withoutLogGroup(made)).toEqual([]);
   });
 
-  test('of a topic: its policy lets EventBridge tell of the ends of runs', () => {
+  test('of a topic: its policy lets EventBridge tell of the ends of runs, and CloudWatch of jobs that continue', () => {
     const stack = testStack();
     const masterKey = new Key(stack, 'TopicKey');
     new BatchTransform(stack, 'Batch', {
@@ -643,7 +645,7 @@ describe('a key of the app itself', () => {
         Statement: Match.arrayWith([
           Match.objectLike({
             Action: ['kms:Decrypt', 'kms:GenerateDataKey*'],
-            Principal: { Service: 'events.amazonaws.com' },
+            Principal: { Service: ['cloudwatch.amazonaws.com', 'events.amazonaws.com'] },
           }),
         ]),
       },
