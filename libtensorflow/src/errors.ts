@@ -14,6 +14,8 @@ export const LIBTENSORFLOW_ERRORS = {
   WRONG_SHAPE: 'The bytes of an input do not fill its shape.',
   RUN_FAILED: 'TensorFlow ran the model and reported an error.',
   TOO_MANY_STRINGS: 'The outputs hold more strings than the session was told to read.',
+  TOO_MANY_BYTES:
+    'The outputs hold more bytes of numbers than the session was told to read, or than Node can.',
   SESSION_CLOSED: 'The session was closed before the call.',
 } as const;
 

@@ -1,4 +1,5 @@
 /** Tensors between JavaScript and TensorFlow's memory. */
+import { constants } from 'node:buffer';
 import { setImmediate } from 'node:timers/promises';
 import {
   DTYPES,
@@ -77,6 +78,13 @@ export async function deleteKeptInputs(): Promise<void> {
   }
 }
 
+/** What the outputs of a run may hold, all together. */
+export interface OutputLimits {
+  readonly maxStrings: number;
+  /** Bytes of numbers. */
+  readonly maxBytes: number;
+}
+
 /** An output as JavaScript sees it. */
 export interface Output {
   readonly tensor: Tensor;
@@ -86,10 +94,10 @@ export interface Output {
 
 /**
  * Describes an output: many numbers as a view on TensorFlow's memory, few copied; strings copied, in turns.
- * @param maxStrings counted before they are read
- * @throws LibTensorFlowError WRONG_DTYPE for a dtype that this project does not carry; TOO_MANY_STRINGS
+ * @param left looked at before anything is read
+ * @throws LibTensorFlowError WRONG_DTYPE for a dtype that this project does not carry; TOO_MANY_STRINGS; TOO_MANY_BYTES
  */
-export async function readOutput(api: CApi, native: Pointer, maxStrings: number): Promise<Output> {
+export async function readOutput(api: CApi, native: Pointer, left: OutputLimits): Promise<Output> {
   const dtypeEnum = api.TF_TensorType(native);
   const dtype = dtypeOfEnum(dtypeEnum);
   if (dtype === undefined) {
@@ -102,9 +110,9 @@ export async function readOutput(api: CApi, native: Pointer, maxStrings: number)
     api.TF_Dim(native, index),
   );
   if (dtype === 'string') {
-    return { tensor: await readText(api, native, shape, maxStrings), view: undefined };
+    return { tensor: await readText(api, native, shape, left.maxStrings), view: undefined };
   }
-  return readNumbers(api, native, dtype, shape);
+  return readNumbers(api, native, dtype, shape, left.maxBytes);
 }
 
 function readNumbers(
@@ -112,8 +120,14 @@ function readNumbers(
   native: Pointer,
   dtype: NumericDType,
   shape: readonly number[],
+  maxBytes: number,
 ): Output {
   const length = api.TF_TensorByteSize(native);
+  // Beyond Node's own limit a view ends the process.
+  if (length > Math.min(maxBytes, constants.MAX_LENGTH)) {
+    const message = `the outputs hold more than ${Math.min(maxBytes, constants.MAX_LENGTH)} bytes. Ask for fewer outputs or rows.`;
+    throw new LibTensorFlowError('TOO_MANY_BYTES', message);
+  }
   if (length === 0) return { tensor: { dtype, shape, bytes: NO_BYTES }, view: undefined };
   if (length <= COPIED_BYTES) {
     const bytes = new Uint8Array(length);

@@ -10,7 +10,13 @@ import type { CApi, Pointer } from './c-api.ts';
 import { LibTensorFlowError } from './errors.ts';
 import { graphOutputs } from './graph-outputs.ts';
 import type { NativeModel } from './load-saved-model.ts';
-import { allocateInput, deleteInput, type Output, readOutput } from './native-tensor.ts';
+import {
+  allocateInput,
+  deleteInput,
+  type Output,
+  type OutputLimits,
+  readOutput,
+} from './native-tensor.ts';
 import type { Course } from './quick-runs.ts';
 import { releaser, type ViewedTensor } from './release.ts';
 import { restoreAdvice } from './restore-advice.ts';
@@ -29,7 +35,7 @@ export interface RunResult {
 
 /**
  * Inputs and outputs must have been checked against the signature.
- * @param maxStrings of all outputs together
+ * @param limits of all outputs together
  * @param course a quick one is run on this thread, any other on one of libuv's
  */
 export async function runGraph(
@@ -38,7 +44,7 @@ export async function runGraph(
   signature: Signature,
   inputs: TensorMap,
   outputNames: readonly string[],
-  maxStrings: number,
+  limits: OutputLimits,
   course?: Course,
 ): Promise<RunResult> {
   const tensorNames = outputNames.map((name) => tensorNameOf(signature.outputs, name));
@@ -52,7 +58,7 @@ export async function runGraph(
   );
   try {
     const results = await sessionRun(api, model, feeds, natives, fetched, course);
-    const { read, release } = await readOutputs(api, results, maxStrings);
+    const { read, release } = await readOutputs(api, results, limits);
     const byTensorName = new Map(fetched.map((name, index) => [name, read[index] as Tensor]));
     const outputs = outputNames.map((name, index) => [
       name,
@@ -130,14 +136,15 @@ async function sessionRun(
 async function readOutputs(
   api: CApi,
   results: readonly Pointer[],
-  maxStrings: number,
+  limits: OutputLimits,
 ): Promise<{ readonly read: readonly Tensor[]; readonly release: () => void }> {
   const outputs: Output[] = [];
-  let left = maxStrings;
+  let { maxStrings, maxBytes } = limits;
   try {
     for (const native of results) {
-      const output = await readOutput(api, native, left);
-      if (!isNumeric(output.tensor)) left -= output.tensor.values.length;
+      const output = await readOutput(api, native, { maxStrings, maxBytes });
+      if (isNumeric(output.tensor)) maxBytes -= output.tensor.bytes.byteLength;
+      else maxStrings -= output.tensor.values.length;
       outputs.push(output);
     }
   } catch (error) {

@@ -16,7 +16,7 @@ import { findLibrary } from './find-library.ts';
 import { varyingSignaturesInTurns } from './graph/run-traits.ts';
 import type { LibraryLocation } from './library-location.ts';
 import { loadSavedModel, type NativeModel } from './load-saved-model.ts';
-import { deleteKeptInputs } from './native-tensor.ts';
+import { deleteKeptInputs, type OutputLimits } from './native-tensor.ts';
 import { type CourseOf, quickRuns } from './quick-runs.ts';
 import { type RunResult, runGraph } from './run-graph.ts';
 import { enqueueRun } from './run-queue.ts';
@@ -32,6 +32,8 @@ export interface LoadOptions extends SessionConfig {
   readonly library?: LibraryLocation;
   /** Strings that the outputs of a run hold at most, all together; each becomes an object. Default: no limit. */
   readonly maxOutputStrings?: number;
+  /** Bytes of numbers that the outputs of a run hold at most, all together. Default: what Node can hold of each. */
+  readonly maxOutputBytes?: number;
 }
 
 /** What one run may set. */
@@ -54,7 +56,7 @@ export class SavedModelSession {
   readonly devices: readonly Device[];
   readonly #tensorflow: TensorFlow;
   readonly #model: NativeModel;
-  readonly #maxStrings: number;
+  readonly #limits: OutputLimits;
   readonly #courseOf: CourseOf;
   readonly #defaults: ReadonlyMap<string, TensorMap>;
   readonly #inFlight = new Set<Promise<unknown>>();
@@ -64,13 +66,13 @@ export class SavedModelSession {
     tensorflow: TensorFlow,
     model: NativeModel,
     devices: readonly Device[],
-    maxStrings: number,
+    limits: OutputLimits,
     courseOf: CourseOf,
   ) {
     this.#tensorflow = tensorflow;
     this.devices = devices;
     this.#model = model;
-    this.#maxStrings = maxStrings;
+    this.#limits = limits;
     this.#courseOf = courseOf;
     this.metaGraph = model.metaGraph;
     this.signatures = signatureMapOf(model.metaGraph);
@@ -85,15 +87,18 @@ export class SavedModelSession {
    * MODEL_LOAD_FAILED with TensorFlow's message
    */
   static async load(directory: string, options: LoadOptions = {}): Promise<SavedModelSession> {
-    const { tags = ['serve'], library, maxOutputStrings, ...config } = options;
+    const { tags = ['serve'], library, maxOutputStrings, maxOutputBytes, ...config } = options;
     const tensorflow = await preloadLibrary(library ?? (await requireLibrary()));
     const model = await loadSavedModel(tensorflow.api, directory, tags, config);
-    const most = maxOutputStrings ?? Number.POSITIVE_INFINITY;
+    const limits = {
+      maxStrings: maxOutputStrings ?? Number.POSITIVE_INFINITY,
+      maxBytes: maxOutputBytes ?? Number.POSITIVE_INFINITY,
+    };
     return new SavedModelSession(
       tensorflow,
       model,
       await devicesOf(tensorflow.api, model.session),
-      most,
+      limits,
       await coursesOf(model, directory, config),
     );
   }
@@ -103,7 +108,7 @@ export class SavedModelSession {
    * are until the promise settles.
    *
    * @throws LibTensorFlowError UNKNOWN_SIGNATURE, UNKNOWN_INPUT, MISSING_INPUT, UNKNOWN_OUTPUT,
-   * WRONG_DTYPE, WRONG_SHAPE, TOO_MANY_STRINGS, SESSION_CLOSED, or RUN_FAILED with TensorFlow's message
+   * WRONG_DTYPE, WRONG_SHAPE, TOO_MANY_STRINGS, TOO_MANY_BYTES, SESSION_CLOSED, or RUN_FAILED with TensorFlow's message
    */
   async run(signatureKey: string, inputs: TensorMap, options: RunOptions = {}): Promise<RunResult> {
     const { signal } = options;
@@ -121,7 +126,7 @@ export class SavedModelSession {
     const course = this.#courseOf(signatureKey, given, outputs);
     const runNow = (taken: TensorMap) => {
       const { api } = this.#tensorflow;
-      return runGraph(api, this.#model, signature, taken, outputs, this.#maxStrings, course);
+      return runGraph(api, this.#model, signature, taken, outputs, this.#limits, course);
     };
     const waiting = course?.isQuick ? undefined : droppable(given, signal);
     const running = waiting ? enqueueRun(() => runNow(waiting.take())) : runNow(given);

@@ -1,5 +1,11 @@
 /** Models in this process answer what they answer through the model server, for every fixture. */
-import { isNumeric, stringTensor, type Tensor, type TensorMap } from '@sagemaker-tfs/tensors';
+import {
+  isNumeric,
+  numericTensor,
+  stringTensor,
+  type Tensor,
+  type TensorMap,
+} from '@sagemaker-tfs/tensors';
 import pino from 'pino';
 import { copiesOf, fixtureModels, loadGoldens } from '../../../test/fixtures/index.ts';
 import { readEnvironment } from '../environment.ts';
@@ -47,6 +53,7 @@ beforeAll(async () => {
     SAGEMAKER_TFS_DEFAULT_MODEL_NAME: 'half_plus_two',
     SAGEMAKER_TFS_VERSION_LABELS: 'stable=1',
     SAGEMAKER_TFS_MAX_STRINGS: '40000',
+    SAGEMAKER_TFS_MAX_RESPONSE_BYTES: '4000000',
   };
   [server, inProcess] = (await Promise.all([
     start(common),
@@ -232,6 +239,22 @@ test('very many strings go in and come out in turns, each as it is', async () =>
     // In-process they are written, read twice, and freed.
     if (backend === inProcess) expect(turns).toBeGreaterThan(12);
   }
+});
+
+test('an answer of more bytes than the limit is refused by its name, whichever way', async () => {
+  const call = async (rows: number) => {
+    const inputs = { x: numericTensor('float32', [rows], new Uint8Array(4 * rows)) };
+    return bothOutcomes({ model: { name: 'half_plus_two' }, signature: 'serving_default', inputs });
+  };
+  const { there, here } = await call(1_000_001);
+  for (const refused of [there, here]) {
+    expect(refused).toEqual({
+      code: 'RESPONSE_TOO_LARGE',
+      status: 500,
+      message: expect.stringMatching(/4000000.*SAGEMAKER_TFS_MAX_RESPONSE_BYTES/),
+    });
+  }
+  expect((await call(900_000)).here).toHaveProperty('outputs');
 });
 
 test('an answer of more strings than the limit is refused by its name, whichever way', async () => {

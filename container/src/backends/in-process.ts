@@ -27,16 +27,23 @@ import { tooManyStrings } from './too-many-strings.ts';
 /** As TensorFlow Serving does by default (`--enable_signature_method_name_check`). */
 const CHECK_METHOD_NAME = false;
 
+/** What an answer may hold, all outputs together. */
+export interface AnswerLimits {
+  readonly maxStrings: number;
+  /** Bytes of numbers. */
+  readonly maxBytes: number;
+}
+
 /** Predicts on the models of a store, which stays the caller's; errors are those of the other backends. */
 export class InProcessBackend implements Backend {
   readonly transport = 'in-process';
   readonly #models: ModelStore;
-  readonly #maxStrings: number;
+  readonly #limits: AnswerLimits;
 
-  /** @param maxStrings of all outputs of an answer together; the models were loaded with the same limit */
-  constructor(models: ModelStore, maxStrings: number) {
+  /** @param limits those that the models were loaded with */
+  constructor(models: ModelStore, limits: AnswerLimits) {
     this.#models = models;
-    this.#maxStrings = maxStrings;
+    this.#limits = limits;
   }
 
   predict(request: BackendRequest): Promise<BackendReply> {
@@ -71,7 +78,7 @@ export class InProcessBackend implements Backend {
     try {
       return this.#models.statuses(model);
     } catch (error) {
-      throw servingErrorFrom(error, this.#maxStrings);
+      throw servingErrorFrom(error, this.#limits);
     }
   }
 
@@ -88,18 +95,22 @@ export class InProcessBackend implements Backend {
       return await this.#models.servable(model).use(work);
     } catch (error) {
       signal?.throwIfAborted();
-      throw servingErrorFrom(error, this.#maxStrings);
+      throw servingErrorFrom(error, this.#limits);
     }
   }
 }
 
 /** The same status and text as through TensorFlow Serving. */
-function servingErrorFrom(error: unknown, maxStrings: number): ServingError {
+function servingErrorFrom(error: unknown, { maxStrings, maxBytes }: AnswerLimits): ServingError {
   if (error instanceof ServingError) return error;
   const status = toStatusError(error);
   const { cause } = status;
   if (cause instanceof LibTensorFlowError && cause.code === 'TOO_MANY_STRINGS') {
     return tooManyStrings(maxStrings, status);
+  }
+  if (cause instanceof LibTensorFlowError && cause.code === 'TOO_MANY_BYTES') {
+    const message = `the model's answer holds more than ${maxBytes} bytes. Ask for fewer outputs with tfs-outputs, send fewer rows, or raise SAGEMAKER_TFS_MAX_RESPONSE_BYTES.`;
+    return new ServingError('RESPONSE_TOO_LARGE', message, { cause: status });
   }
   return servingErrorOf(status);
 }

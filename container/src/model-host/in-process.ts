@@ -20,7 +20,7 @@ import type { Backends } from '../backends/backends.ts';
 import { batchingOptions, maxRowsOf } from '../backends/batching-options.ts';
 import type { LoadVersion } from '../backends/in-process/loaded-model.ts';
 import { ModelStore } from '../backends/in-process/model-store.ts';
-import { InProcessBackend } from '../backends/in-process.ts';
+import { type AnswerLimits, InProcessBackend } from '../backends/in-process.ts';
 import type { Batching, Environment } from '../environment.ts';
 import { ServingError, StartError } from '../errors.ts';
 import { gpuMemoryFraction } from '../model-server/command.ts';
@@ -39,9 +39,7 @@ export async function startInProcessHost(options: ModelHostOptions): Promise<Mod
   const loaded = store.serve(options.models);
   return {
     readiness: readinessOf(store, loaded, options.environment.limits.waitMs),
-    backends: onlyInProcess(
-      new InProcessBackend(store, options.environment.limits.decode.maxStrings),
-    ),
+    backends: onlyInProcess(new InProcessBackend(store, answerLimits(options.environment))),
     endpoint: undefined,
     refusals: 0,
     modelServerEnds: 0,
@@ -67,6 +65,10 @@ async function requireLibrary(): Promise<LibraryLocation> {
   );
 }
 
+function answerLimits({ limits }: Environment): AnswerLimits {
+  return { maxStrings: limits.decode.maxStrings, maxBytes: limits.maxResponseBytes };
+}
+
 function versionLoader(options: ModelHostOptions, library: LibraryLocation): LoadVersion {
   const { environment, log, listeners } = options;
   const { graph, batching } = environment.modelServer;
@@ -79,7 +81,8 @@ function versionLoader(options: ModelHostOptions, library: LibraryLocation): Loa
     ...threadsOf(environment),
     ...(gpu !== undefined && { gpuMemoryFraction: gpu }),
     ...(mixedPrecision && { mixedPrecision }),
-    maxOutputStrings: environment.limits.decode.maxStrings,
+    maxOutputStrings: answerLimits(environment).maxStrings,
+    maxOutputBytes: answerLimits(environment).maxBytes,
     warmupIterations: 1,
     log: (message) => log.info(message),
   };

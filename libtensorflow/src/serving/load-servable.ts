@@ -22,6 +22,8 @@ export interface ServableOptions {
   readonly mixedPrecision?: MixedPrecision;
   /** Undefined: no limit. */
   readonly maxOutputStrings?: number;
+  /** Undefined: what Node can hold. */
+  readonly maxOutputBytes?: number;
   /** What the session is configured with besides. */
   readonly base?: ConfigProto;
   /** Makes a session that batches the runs of the model's own. Undefined: requests run alone. */
@@ -41,7 +43,7 @@ export async function loadServable(
   options: ServableOptions,
 ): Promise<Servable> {
   const { tags, library, intraOpThreads, interOpThreads, gpuMemoryFraction, batching } = options;
-  const { mixedPrecision, maxOutputStrings, base } = options;
+  const { mixedPrecision, maxOutputStrings, maxOutputBytes, base } = options;
   const model = await SavedModelSession.load(path, {
     tags,
     library,
@@ -50,6 +52,7 @@ export async function loadServable(
     ...(gpuMemoryFraction !== undefined && { gpuMemoryFraction }),
     ...(mixedPrecision && { mixedPrecision }),
     ...(maxOutputStrings !== undefined && { maxOutputStrings }),
+    ...(maxOutputBytes !== undefined && { maxOutputBytes }),
     ...(base && { base }),
   });
   options.onDevices?.(model.devices);
