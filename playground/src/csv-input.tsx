@@ -3,6 +3,7 @@ import { useState } from 'preact/hooks';
 import type { SignatureDescription } from './description.ts';
 import { Field, SendButton } from './field.tsx';
 import { type InputProps, messageFor } from './payload.ts';
+import { HEADER_LABEL } from './request/advice.ts';
 import { cellsOf, headerOf } from './request/csv-table.ts';
 
 const TITLE = 'table.csv';
@@ -48,7 +49,7 @@ export function CsvInput({ signature, source, refused, busy, onSend, onNotSent }
           checked={header}
           onChange={(event) => setHeader(event.currentTarget.checked)}
         />
-        The first line has the names of the inputs
+        {HEADER_LABEL}
       </label>
       <p>
         <SendButton busy={busy} />

@@ -95,6 +95,10 @@ function runSection({ run, facts = {} }: Report): Section {
 }
 
 function modelText({ version, fingerprint, server }: RunFacts['model']): Part {
+  // Every answer names the version.
+  if (!version && !fingerprint && !server) {
+    return 'not known: this run got no new answer, and answers name the model';
+  }
   const words = [
     ...(version ? [`version ${version}`] : []),
     ...(server ? [`behind it ${server}`] : []),

@@ -25,7 +25,11 @@ const ADVICE: Readonly<Partial<Record<Code, string>>> = {
 };
 
 const COMPARE = 'Compare the names, dtypes and shapes with those of the signature.';
-const TICK = 'If the first line holds no names, take away the tick above Send.';
+
+/** Label of the checkbox of a table. */
+export const HEADER_LABEL = 'The first line has the names of the inputs';
+const UNTICK = `If the first line holds no names, untick '${HEADER_LABEL}'.`;
+const TICK = `If the first line holds names, tick '${HEADER_LABEL}'.`;
 
 /** What the advice depends on. */
 interface Case {
@@ -39,9 +43,18 @@ interface Case {
 
 /** Advice for an error; a general one where the code is not known here, none where the message says it all. */
 export function adviceFor({ code, message, source, inputs }: Case): string | undefined {
-  if (code === 'BAD_INPUT') return /\b(?:input|dtype|shape)\b/.test(message) ? COMPARE : undefined;
+  const ofHeader = source.tab === 'CSV' ? headerAdvice(code, message, source.header, inputs) : '';
+  if (code === 'BAD_INPUT') {
+    return ofHeader || (/\b(?:input|dtype|shape)\b/.test(message) ? COMPARE : undefined);
+  }
   const advice = ADVICE[code as Code] ?? 'The terminal of serve has the log: press l there.';
+  return ofHeader ? `${advice} ${ofHeader}` : advice;
+}
+
+/** What the checkbox of a table has to do with the error; empty if it has nothing. The message names the media type. */
+function headerAdvice(code: string, message: string, isTicked: boolean, inputs: number): string {
+  if (!isTicked) return message.includes('header=present') ? TICK : '';
   // Several inputs need the names.
-  const isTicked = source.tab === 'CSV' && source.header && inputs === 1;
-  return code === 'UNKNOWN_INPUT' && isTicked ? `${advice} ${TICK}` : advice;
+  const isName = code === 'UNKNOWN_INPUT' && inputs === 1;
+  return isName || message.includes('without header=present') ? UNTICK : '';
 }
