@@ -17,7 +17,7 @@ import { keyValue, list, positive, wholeNumber } from './options.ts';
 
 type JobOptions = Omit<
   StartOptions,
-  'jobName' | 'dataType' | 'environment' | 'tags' | 'maxPayloadInMB' | 'fallbacks'
+  'jobName' | 'dataType' | 'environment' | 'tags' | 'maxPayloadInMB' | 'fallbacks' | 'patience'
 >;
 
 /** What was given. */
@@ -39,6 +39,7 @@ export type Options = Omit<
   readonly fallbackInstanceType?: string[];
   /** False with `--no-fallbacks`. */
   readonly fallbacks: boolean;
+  readonly waitForInstances?: number;
   readonly region?: string;
   readonly json?: true;
   readonly stateMachine?: string;
@@ -174,6 +175,11 @@ function addResources(start: Command): void {
       `to continue with where --instance-type is refused or at its quota (repeatable; default: for ml.p3, which AWS is taking away, ${fallbackTypes(DEFAULT_SETTINGS.instanceType).join(', then ')})`,
       list,
     )
+    .option(
+      '--wait-for-instances <minutes>',
+      'of a transform job, wait until it has its instances: with the next type if it fails for want of capacity, or has none after these minutes',
+      positive,
+    )
     .option('--no-fallbacks', 'run on --instance-type or not at all')
     .option('--instance-count <number>', 'how many', wholeNumber(), DEFAULT_SETTINGS.instanceCount)
     .option(
@@ -279,6 +285,7 @@ const TAKEN_BY: { readonly [Name in keyof Options]?: readonly Way[] } = {
   instanceType: NO_BATCH,
   fallbackInstanceType: NO_BATCH,
   fallbacks: NO_BATCH,
+  waitForInstances: ['job'],
   contentType: NO_BATCH,
   accept: NO_BATCH,
   maxConcurrentTransforms: NO_BATCH,

@@ -205,7 +205,17 @@ function jobOf(options: Options): Job {
     fallbacks: fallbacks.map((type) => ({ instanceType: type, transformAmiVersion: amiFor(type) })),
     environment: env ?? {},
     tags: tag ?? {},
+    patience: patienceOf(options),
   };
+}
+
+/** Minutes between two looks at a job that waits for its instances. */
+const LOOK_EVERY = 0.25;
+
+function patienceOf({ waitForInstances: minutes }: Options): StartOptions['patience'] {
+  return minutes === undefined
+    ? undefined
+    : { minutes, every: Math.min(minutes, LOOK_EVERY) * 60_000 };
 }
 
 /** A fallback as the state machine's settings have it. */

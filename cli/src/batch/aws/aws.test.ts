@@ -415,6 +415,86 @@ test('a refused job continues with the next types, and with --no-fallbacks with 
   }
 });
 
+describe('a job that was taken and has no instances', () => {
+  type Job = { TransformJobStatus: string; FailureReason?: string; TransformStartTime?: number };
+  /** @param jobs what becomes of the job on each type; undefined for one that waits */
+  async function started(jobs: Record<string, Job | undefined>, ...more: string[]) {
+    await put({ 'late/in/1.csv': '' });
+    const made = new Map<string, { type: string; stopped?: true }>();
+    const standIn = await startService((operation, input) => {
+      const { TransformJobName: name = '', TransformResources } =
+        input as CreateTransformJobRequest;
+      if (operation === 'CreateTransformJob') {
+        made.set(name, { type: String(TransformResources?.InstanceType) });
+        return {
+          TransformJobArn: `arn:aws:sagemaker:us-east-1:000000000000:transform-job/${name}`,
+        };
+      }
+      const job = made.get(name);
+      if (job && operation === 'StopTransformJob') job.stopped = true;
+      if (operation !== 'DescribeTransformJob') return {};
+      if (job?.stopped) return { TransformJobStatus: 'Stopped' };
+      return jobs[job?.type ?? ''] ?? { TransformJobStatus: 'InProgress' };
+    });
+    try {
+      const { stdout } = await sagemakerTfs(
+        [
+          ...['batch', 'start', '--model-name', 'digits', '--job-name', 'late', '--json'],
+          ...['--input-uri', `s3://${BUCKET}/late/in/`, '--wait-for-instances', '0.02', ...more],
+          ...['--output-uri', `s3://${BUCKET}/late/out/`],
+        ],
+        { ...environment, AWS_ENDPOINT_URL_SAGEMAKER: standIn.url },
+      );
+      return { result: JSON.parse(stdout), made: [...made], calls: standIn.calls };
+    } finally {
+      await standIn.close();
+    }
+  }
+  const LACK = {
+    TransformJobStatus: 'Failed',
+    FailureReason: 'CapacityError: Unable to provision requested ML compute capacity.',
+  };
+  const BEGUN = { TransformJobStatus: 'InProgress', TransformStartTime: 1_700_000_000 };
+
+  test('continues with the next type, under another name, where it fails or none comes in time', async () => {
+    const { result, made } = await started({ 'ml.p3.2xlarge': LACK, 'ml.g4dn.xlarge': BEGUN });
+    expect(result).toMatchObject({
+      started: true,
+      jobName: 'late-3',
+      instanceType: 'ml.g4dn.xlarge',
+    });
+    expect(made).toEqual([
+      ['late', { type: 'ml.p3.2xlarge' }],
+      // It waited, and was stopped.
+      ['late-2', { type: 'ml.g5.2xlarge', stopped: true }],
+      ['late-3', { type: 'ml.g4dn.xlarge' }],
+    ]);
+  });
+
+  test('of the last type the reasons are reported, and no claim on the outputs is left', async () => {
+    const all = { 'ml.p3.2xlarge': LACK, 'ml.g5.2xlarge': LACK, 'ml.g4dn.xlarge': LACK };
+    const { result, made } = await started(all);
+    expect(result).toMatchObject({
+      code: 'INSTANCE_TYPES_REFUSED',
+      error: expect.stringMatching(/ml\.p3\.2xlarge: no capacity: .*ml\.g4dn\.xlarge: no capacity/),
+    });
+    expect(made).toHaveLength(3);
+    const alone = await started(all, '--no-fallbacks');
+    expect(alone.result).toMatchObject({ code: 'INSTANCE_TYPES_REFUSED' });
+    expect(alone.made).toHaveLength(1);
+  });
+
+  test('another failure is for watch to tell, and without the option nothing is waited for', async () => {
+    const broken = {
+      TransformJobStatus: 'Failed',
+      FailureReason: 'The model does not respond to ping',
+    };
+    const { result, made } = await started({ 'ml.p3.2xlarge': broken });
+    expect(result).toMatchObject({ started: true, jobName: 'late', instanceType: 'ml.p3.2xlarge' });
+    expect(made).toHaveLength(1);
+  });
+});
+
 test('keys whose endings tell no type need one', async () => {
   await put({ 'untyped/in/1': '' });
   const { exitCode, stderr } = await run(

@@ -1,6 +1,7 @@
 /** Instance types of a job, tried in turn. */
 import { sentence } from '@sagemaker-tfs/manifest/sentence';
 import { CommandError } from '../../errors.ts';
+import { hasNoCapacity } from './await-instances.ts';
 
 /** What a job runs on. */
 export interface JobInstances {
@@ -22,7 +23,7 @@ function isTypeRefused(error: unknown): error is Error {
 }
 
 /**
- * Creates a job on the first of the types that SageMaker takes.
+ * Creates a job on the first of the types that SageMaker takes; `create` may wait for its instances.
  * @returns that type
  * @throws what `create` throws for other reasons, or where there is one type
  * @throws CommandError INSTANCE_TYPES_REFUSED, caused by the last refusal
@@ -38,14 +39,15 @@ export async function onFirstType(
       await create(instances);
       return instances.instanceType;
     } catch (error) {
-      if (!isTypeRefused(error) || types.length === 1) throw error;
+      const isLate = hasNoCapacity(error);
+      if (!isTypeRefused(error) || (types.length === 1 && !isLate)) throw error;
       refusals.push(`${instances.instanceType}: ${error.message}`);
       cause = error;
     }
   }
   throw new CommandError(
     'INSTANCE_TYPES_REFUSED',
-    `SageMaker refuses a job on each of these instance types. ${refusals.map(sentence).join(' ')} Ask for a quota of the type for such jobs, or give another --instance-type.`,
+    `SageMaker refuses a job on each of these instance types, or has none. ${refusals.map(sentence).join(' ')} Ask for a quota of the type for such jobs, or give another --instance-type.`,
     { cause },
   );
 }

@@ -7,15 +7,19 @@ import { PutObjectCommand, type S3Client } from '@aws-sdk/client-s3';
 import {
   CreateTransformJobCommand,
   type CreateTransformJobCommandInput,
+  type SageMakerClient,
+  StopTransformJobCommand,
   type TransformInstanceType,
 } from '@aws-sdk/client-sagemaker';
 import type { AssembleWith, BatchStrategy, Existing, SplitType } from '@sagemaker-tfs/batch';
 import { asDirectory, formatS3Uri, parseS3Uri } from '@sagemaker-tfs/batch';
 import { httpStatusOf, listPage } from '@sagemaker-tfs/batch/s3';
 import { CommandError, noInput } from '../../errors.ts';
+import { awaitInstances, hasNoCapacity, type Patience } from './await-instances.ts';
 import type { AwsClients } from './clients.ts';
 import { type JobInstances, onFirstType } from './instance-types.ts';
 import { claimOutputs } from './origin.ts';
+import { describeJob } from './transform-job.ts';
 import type { TransformPlaces } from './transform-places.ts';
 import { verifyOutputs } from './verify.ts';
 
@@ -38,6 +42,8 @@ export interface StartOptions extends TransformPlaces, JobInstances {
   readonly kmsKeyId?: string | undefined;
   readonly invocationsTimeoutInSeconds: number;
   readonly invocationsMaxRetries: number;
+  /** Waits until the job has its instances; by default nothing is waited for. */
+  readonly patience?: Patience | undefined;
 }
 
 /** What is done again. */
@@ -59,7 +65,7 @@ export type Started =
 
 /**
  * Starts a job, and writes down what makes its outputs before the first of them.
- * A job that was taken and then finds no capacity fails: only the state machine continues to the next type.
+ * A job that was taken and then finds no capacity fails; with `patience` the next type is tried then, too, by a job of another name.
  * @throws CommandError INPUT_EMPTY, before SageMaker starts instances for nothing
  * @throws CommandError INSTANCE_TYPES_REFUSED
  */
@@ -76,30 +82,60 @@ export async function startJob(
   const claim = await claimOutputs(s3, options, missingOnly ? existing : 'replace');
   const create = async (job: StartOptions) => {
     try {
-      return await onFirstType([job, ...job.fallbacks], ({ instanceType, transformAmiVersion }) => {
-        const input = request({ ...job, instanceType, transformAmiVersion });
-        return sagemaker.send(new CreateTransformJobCommand(input));
-      });
+      return await onTypes(sagemaker, job);
     } catch (error) {
       if (isRefusal(error)) await claim.undo();
       throw error;
     }
   };
-  if (!missingOnly) {
-    const instanceType = await create(options);
-    return { started: true, jobName, instanceType };
-  }
+  if (!missingOnly) return { started: true, ...(await create(options)) };
   const counted =
     existing === 'skip' ? options : { ...options, existing: 'older' as const, since: claim.since };
   const left = await findMissing(s3, counted, jobName);
   if (!left) return { started: false, missing: 0 };
   const missing = { ...options, inputUri: left.manifestUri, dataType: 'ManifestFile' } as const;
-  return { started: true, jobName, instanceType: await create(missing), ...left };
+  return { started: true, ...(await create(missing)), ...left };
 }
 
-/** True if it is certain that no job was made. */
+/** Creates the job on the first type that SageMaker takes and, with patience, has. */
+async function onTypes(
+  sagemaker: SageMakerClient,
+  job: StartOptions,
+): Promise<{ readonly jobName: string; readonly instanceType: string }> {
+  const { patience } = job;
+  const types = [job, ...job.fallbacks];
+  let { jobName } = job;
+  let made = 0;
+  const instanceType = await onFirstType(types, async (instances) => {
+    const { instanceType, transformAmiVersion } = instances;
+    // A name that a job has had is taken.
+    jobName = made === 0 ? job.jobName : numbered(job.jobName, made + 1);
+    const input = request({ ...job, jobName, instanceType, transformAmiVersion });
+    await sagemaker.send(new CreateTransformJobCommand(input));
+    made++;
+    if (!patience) return;
+    const TransformJobName = jobName;
+    const waiting = {
+      look: () => describeJob(sagemaker, TransformJobName),
+      stop: () => sagemaker.send(new StopTransformJobCommand({ TransformJobName })),
+    };
+    await awaitInstances(waiting, patience, instances === types.at(-1));
+  });
+  return { jobName, instanceType };
+}
+
+/** Characters of a job's name. */
+const MAX_NAME = 63;
+
+function numbered(name: string, number: number): string {
+  const end = `-${number}`;
+  return `${name.slice(0, MAX_NAME - end.length)}${end}`;
+}
+
+/** True if it is certain that no job was made, or none that made anything. */
 function isRefusal(error: unknown): boolean {
   const refusal = error instanceof CommandError ? error.cause : error;
+  if (hasNoCapacity(refusal)) return true;
   const status = httpStatusOf(refusal) ?? 0;
   return status >= 400 && status < 500;
 }

@@ -20,7 +20,8 @@ export function describe(
     : describeJob(clients.sagemaker, name);
 }
 
-async function describeJob(sagemaker: SageMakerClient, name: string): Promise<TransformJob> {
+/** Describes a transform job. @throws CommandError JOB_NOT_FOUND */
+export async function describeJob(sagemaker: SageMakerClient, name: string): Promise<TransformJob> {
   const job = await sagemaker
     .send(new DescribeTransformJobCommand({ TransformJobName: name }))
     .catch((error: Error) => {
