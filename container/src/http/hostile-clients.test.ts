@@ -446,7 +446,8 @@ describe('what is no HTTP', () => {
     const { socket, whole } = client(post(`${UPGRADE}Content-Length: 3`, 'abc') + inOnePiece);
     await until(() => begun() === 1);
     socket.write(later);
-    await delay(50);
+    // What is sent later is read later.
+    await client(PING).sees('pong');
     letGo();
     const answer = await whole;
     expect(answer).toMatch(/^HTTP\/1.1 200 [\s\S]*\r\nConnection: close\r\n[\s\S]*\r\n\r\n3$/);

@@ -87,7 +87,7 @@ export function isPlainlyFramed({ headers, httpVersion }: IncomingMessage): bool
 
 /**
  * Whether Node loses what came in one piece with the request and behind it: where nobody takes on an upgrade, it answers
- * the request as any other (RFC 9110, 7.8) and goes on to read where the next piece begins.
+ * the request as any other (RFC 9110, 7.8) and continues where the next piece begins.
  */
 export function asksUpgrade({ headers }: IncomingMessage): boolean {
   return headers.upgrade !== undefined;

@@ -3,7 +3,6 @@ import { once } from 'node:events';
 import { symlink } from 'node:fs/promises';
 import { connect } from 'node:net';
 import { join } from 'node:path';
-import { setTimeout as delay } from 'node:timers/promises';
 import { fixtureModel } from '../../../test/fixtures/index.ts';
 import { createModelDir } from '../testing/model-dir.ts';
 import { type RuntimeProcess, startRuntimeProcess, until } from '../testing/runtime-process.ts';
@@ -121,7 +120,8 @@ describe('a multi-model endpoint', () => {
       });
       const head = 'POST /models/a/invoke HTTP/1.1\r\nHost: x\r\nConnection: close\r\n';
       socket.write(`${head}Content-Type: application/json\r\nContent-Length: 17\r\n\r\n{"inst`);
-      await delay(200);
+      // What is asked later is answered later.
+      await call('GET', '/models');
       await whileItComes();
       socket.write('ances":[1]}');
       await once(socket, 'close');
