@@ -63,6 +63,7 @@ export const COMMAND_ERRORS = {
   MODEL_UNSUITABLE: failed(
     'The SageMaker model lacks an image or an archive, which a batch worker needs.',
   ),
+  NO_CAPACITY: failed('A job that SageMaker has taken got no instances.'),
   INSTANCE_TYPES_REFUSED: failed('SageMaker refused the job on every instance type.'),
   GOLDEN_DIFFERS: failed('The test kit: an answer is not that of its golden file.'),
   CONTEXT_WITHOUT_MODEL: failed(

@@ -1,10 +1,11 @@
 /** Waits until a job that SageMaker has taken has its instances: it may find later that there are none. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { NO_CAPACITY } from '@sagemaker-tfs/batch';
+import { sentence } from '@sagemaker-tfs/manifest/sentence';
+import { CommandError } from '../../errors.ts';
 import type { TransformJob } from './described-job.ts';
 import { hasEnded } from './transform-job.ts';
 
-const NAME = 'NoCapacity';
 const IS_NO_CAPACITY = new RegExp(NO_CAPACITY, 'i');
 
 /** How long a type is waited for. */
@@ -23,7 +24,7 @@ interface Waiting {
 
 /**
  * Returns when the job has its instances, or has ended for a reason that is none of capacity.
- * @throws an Error that {@link hasNoCapacity} knows if it has failed for want of capacity, or was stopped because none came
+ * @throws CommandError NO_CAPACITY if it has failed for want of capacity, or was stopped because none came
  */
 export async function awaitInstances(
   { look, stop }: Waiting,
@@ -51,11 +52,11 @@ export async function awaitInstances(
   }
 }
 
-function noCapacity(reason: string): Error {
-  return Object.assign(new Error(`no capacity: ${reason}`), { name: NAME });
+function noCapacity(reason: string): CommandError {
+  return new CommandError('NO_CAPACITY', `no capacity: ${sentence(reason)} Try again later.`);
 }
 
 /** Whether a job has ended because no instances came, so that it has made nothing. */
 export function hasNoCapacity(error: unknown): boolean {
-  return error instanceof Error && error.name === NAME;
+  return error instanceof CommandError && error.code === 'NO_CAPACITY';
 }
