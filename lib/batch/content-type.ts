@@ -9,7 +9,7 @@ import { invalidProp } from '../validation.ts';
 const PICTURES = 'application/x-image';
 
 const FIX =
-  "Set contentType (in serving.config.ts models.NAME.batch.contentType), for example 'text/csv', 'application/jsonlines', 'application/x-npy' or 'application/x-image'";
+  "Set contentType, for example 'text/csv', 'application/jsonlines', 'application/x-npy' or 'application/x-image'";
 
 /**
  * The type that is given, or that of pictures if the model was packaged here and takes pictures.

@@ -31,7 +31,7 @@ const MODELS: [what: string, model: MakeModel, expected: string | RegExp][] = [
   [
     'of numbers',
     packaged(`${FIXTURES}/half_plus_two`),
-    /\/(Batch|Worker): contentType: the model takes 'x' \(float32 \[-1, 1\]\), which may come in several formats\. Set contentType \(in serving\.config\.ts models\.NAME\.batch\.contentType\), for example 'text\/csv'/,
+    /\/(Batch|Worker): contentType: the model takes 'x' \(float32 \[-1, 1\]\), which may come in several formats\. Set contentType, for example 'text\/csv'/,
   ],
   [
     'of columns',

@@ -24,7 +24,19 @@ export function refuseConflicts(
     assembleWith: defaultAssembly(settings),
     ...settings,
   };
-  for (const { refuses, problem, fix } of rules) {
-    if (refuses?.(whole)) throw usageError(`${problem}. ${fix}.`);
+  for (const { setting, refuses, problem, fix = '' } of rules) {
+    if (refuses?.(whole)) throw usageError(asOptions(`${setting}: ${problem}. ${fix}.`));
   }
+}
+
+/** Settings and their values as the command line has them: `splitType 'None'` is `--split-type None`. */
+function asOptions(text: string): string {
+  const option = (name: string) =>
+    `--${name.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`)}`;
+  return text
+    .replace(
+      /\b([a-z]+[A-Z]\w+) '([^' ]*)'/g,
+      (_, name: string, value: string) => `${option(name)} ${value}`,
+    )
+    .replace(/\b(?:[a-z]+[A-Z]\w+)\b/g, option);
 }
