@@ -7,7 +7,7 @@ import {
   toNumbers,
 } from '@sagemaker-tfs/tensors';
 import { fixtureModel } from '../../test/fixtures/index.ts';
-import { varyingSignaturesInTurns } from './graph/index.ts';
+import { signatureCostsInTurns } from './graph/index.ts';
 import { type RunResult, SavedModelSession } from './index.ts';
 import { quickRuns } from './quick-runs.ts';
 
@@ -80,7 +80,7 @@ test.each([
   const session = await SavedModelSession.load(directory);
   const { signatures } = session;
   await session.close();
-  const varying = await varyingSignaturesInTurns(directory, signatures);
+  const { varying } = await signatureCostsInTurns(directory, signatures);
   const others = Object.keys(signatures).filter((key) => !varying.has(key));
   expect(others).toEqual(expect.arrayContaining(steady));
   if (steady.length === 0) expect(others).toEqual([]);

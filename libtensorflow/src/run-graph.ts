@@ -33,19 +33,24 @@ export interface RunResult {
   release(): void;
 }
 
-/**
- * Inputs and outputs must have been checked against the signature.
- * @param limits of all outputs together
- * @param course a quick one is run on this thread, any other on one of libuv's
- */
+/** How a run is made. */
+export interface RunManner {
+  /** Of all outputs together. */
+  readonly limits: OutputLimits;
+  /** A quick one is run on this thread, any other on one of libuv's. */
+  readonly course: Course | undefined;
+  /** TensorFlow's RunOptions, a TF_Buffer made when the run begins; freed after it. */
+  readonly options: () => Pointer | null;
+}
+
+/** Inputs and outputs must have been checked against the signature. */
 export async function runGraph(
   api: CApi,
   model: NativeModel,
   signature: Signature,
   inputs: TensorMap,
   outputNames: readonly string[],
-  limits: OutputLimits,
-  course?: Course,
+  manner: RunManner,
 ): Promise<RunResult> {
   const tensorNames = outputNames.map((name) => tensorNameOf(signature.outputs, name));
   // Two outputs can be the same tensor of the graph, which is then fetched once.
@@ -57,8 +62,8 @@ export async function runGraph(
     entries.map(([, tensor]) => tensor),
   );
   try {
-    const results = await sessionRun(api, model, feeds, natives, fetched, course);
-    const { read, release } = await readOutputs(api, results, limits);
+    const results = await sessionRun(api, model, feeds, natives, fetched, manner);
+    const { read, release } = await readOutputs(api, results, manner.limits);
     const byTensorName = new Map(fetched.map((name, index) => [name, read[index] as Tensor]));
     const outputs = outputNames.map((name, index) => [
       name,
@@ -96,19 +101,20 @@ async function sessionRun(
   feeds: readonly string[],
   feedValues: readonly Pointer[],
   fetches: readonly string[],
-  course: Course | undefined,
+  { course, options }: RunManner,
 ): Promise<Pointer[]> {
   // The worker thread reads and writes these arrays: they live in this frame until it is done.
   const feedOutputs = graphOutputs(api, model.graph, feeds);
   const feedPointers = BigUint64Array.from(feedValues);
   const fetchOutputs = graphOutputs(api, model.graph, fetches);
   const fetchPointers = new BigUint64Array(fetches.length);
+  const runOptions = options();
   const run = course?.isQuick ? api.sessionRunHere : api.TF_SessionRun;
   const began = performance.now();
   const { outcome } = await withStatus(api, async (status) =>
     run(
       model.session,
-      null,
+      runOptions,
       feedOutputs,
       feedPointers,
       feeds.length,
@@ -122,6 +128,7 @@ async function sessionRun(
     ),
   );
   course?.took(performance.now() - began);
+  if (runOptions !== null) api.TF_DeleteBuffer(runOptions);
   const results = [...fetchPointers];
   if (outcome.code === 0) return results;
   for (const native of results) if (native !== 0n) api.TF_DeleteTensor(native);

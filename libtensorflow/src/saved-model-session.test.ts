@@ -2,6 +2,7 @@ import { join } from 'node:path';
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 import {
+  deadlineIn,
   isNumeric,
   numericTensor,
   stringTensor,
@@ -297,6 +298,30 @@ describe('aborting', () => {
     }
     const result = await session.run('serving_default', steps(1));
     expect(Object.keys(result.outputs)).toEqual(['value']);
+  });
+});
+
+describe.each([
+  ['of its own', {}],
+  ['of the caller', { interOpThreads: -1, intraOpThreads: 1 }],
+  ['of the caller, where others compute', { interOpThreads: -1 }],
+])('a run that never ends, in a thread %s', (_, threads) => {
+  it('ends at its deadline, and leaves its place to others', async () => {
+    const session = await SavedModelSession.load(fixtureModel('busy').directory, threads);
+    // More of them than there are places.
+    const runs = Array.from({ length: 8 }, () =>
+      session.run('serving_default', steps(2 ** 53), { signal: deadlineIn(300) }),
+    );
+    for (const run of runs) {
+      // DEADLINE_EXCEEDED
+      expect(await failure(run)).toMatchObject({ code: 'RUN_FAILED', tfCode: 4 });
+    }
+    const { outputs } = await session.run('serving_default', steps(1), {
+      signal: deadlineIn(60_000),
+    });
+    expect(Object.keys(outputs)).toEqual(['value']);
+    // Waits for what runs.
+    await session.close();
   });
 });
 

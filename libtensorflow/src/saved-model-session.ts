@@ -8,17 +8,18 @@ import {
 } from '@sagemaker-tfs/tensors';
 import type { MetaGraphDef } from '@sagemaker-tfs/tensors/protos';
 import { abortable, droppable } from './abortable.ts';
-import { preloadLibrary, type TensorFlow } from './c-api.ts';
+import { type Pointer, preloadLibrary, type TensorFlow } from './c-api.ts';
 import { checkInputs, checkOutputs } from './check-inputs.ts';
 import { type Device, devicesOf } from './devices.ts';
 import { LibTensorFlowError } from './errors.ts';
 import { findLibrary } from './find-library.ts';
-import { varyingSignaturesInTurns } from './graph/run-traits.ts';
+import { type SignatureCosts, signatureCostsInTurns } from './graph/run-traits.ts';
 import type { LibraryLocation } from './library-location.ts';
 import { loadSavedModel, type NativeModel } from './load-saved-model.ts';
 import { deleteKeptInputs, type OutputLimits } from './native-tensor.ts';
 import { type CourseOf, quickRuns } from './quick-runs.ts';
 import { type RunResult, runGraph } from './run-graph.ts';
+import { endingAt, inCallingThread } from './run-options.ts';
 import { enqueueRun } from './run-queue.ts';
 import { IN_CALLING_THREAD, type SessionConfig } from './session-config.ts';
 import { signatureDefaults } from './signature-defaults.ts';
@@ -40,7 +41,10 @@ export interface LoadOptions extends SessionConfig {
 export interface RunOptions {
   /** Names of the outputs to compute, in order. Default: all of the signature's. */
   readonly outputs?: readonly string[];
-  /** Stops waiting: the promise rejects with the signal's reason at once, and the result is dropped. */
+  /**
+   * Stops waiting: the promise rejects with the signal's reason at once, and the result is dropped. At its `deadline`
+   * TensorFlow ends a run that has loops, or waits, by itself.
+   */
   readonly signal?: AbortSignalLike;
 }
 
@@ -58,6 +62,9 @@ export class SavedModelSession {
   readonly #model: NativeModel;
   readonly #limits: OutputLimits;
   readonly #courseOf: CourseOf;
+  /** Signatures that TensorFlow must end at a deadline. Undefined: they may be any. */
+  readonly #endless: ReadonlySet<string> | undefined;
+  readonly #isInCallingThread: boolean;
   readonly #defaults: ReadonlyMap<string, TensorMap>;
   readonly #inFlight = new Set<Promise<unknown>>();
   #closed: Promise<void> | undefined;
@@ -67,13 +74,16 @@ export class SavedModelSession {
     model: NativeModel,
     devices: readonly Device[],
     limits: OutputLimits,
-    courseOf: CourseOf,
+    config: SessionConfig,
+    costs: SignatureCosts | undefined,
   ) {
     this.#tensorflow = tensorflow;
     this.devices = devices;
     this.#model = model;
     this.#limits = limits;
-    this.#courseOf = courseOf;
+    this.#courseOf = courseOf(config, costs);
+    this.#endless = costs?.endless;
+    this.#isInCallingThread = config.interOpThreads === IN_CALLING_THREAD;
     this.metaGraph = model.metaGraph;
     this.signatures = signatureMapOf(model.metaGraph);
     this.#defaults = signatureDefaults(model.metaGraph);
@@ -99,7 +109,8 @@ export class SavedModelSession {
       model,
       await devicesOf(tensorflow.api, model.session),
       limits,
-      await coursesOf(model, directory, config),
+      config,
+      await costsOf(model, directory),
     );
   }
 
@@ -124,10 +135,11 @@ export class SavedModelSession {
     checkInputs(signature, given);
     const outputs = checkOutputs(signature, options.outputs);
     const course = this.#courseOf(signatureKey, given, outputs);
-    const runNow = (taken: TensorMap) => {
-      const { api } = this.#tensorflow;
-      return runGraph(api, this.#model, signature, taken, outputs, this.#limits, course);
-    };
+    const { api } = this.#tensorflow;
+    const runOptions = () => this.#runOptions(signatureKey, signal?.deadline);
+    const manner = { limits: this.#limits, course, options: runOptions };
+    const runNow = (taken: TensorMap) =>
+      runGraph(api, this.#model, signature, taken, outputs, manner);
     const waiting = course?.isQuick ? undefined : droppable(given, signal);
     const running = waiting ? enqueueRun(() => runNow(waiting.take())) : runNow(given);
     this.#track(running);
@@ -147,6 +159,14 @@ export class SavedModelSession {
     await withStatus(api, (status) => api.TF_DeleteSession(this.#model.session, status));
     await api.TF_DeleteGraph(this.#model.graph);
     await deleteKeptInputs();
+  }
+
+  /** A deadline needs another thread than the calling one, and so costs time: only what may be endless has one. */
+  #runOptions(signature: string, deadline: number | undefined): Pointer | null {
+    const { api } = this.#tensorflow;
+    const isEndless = this.#endless?.has(signature) ?? true;
+    if (isEndless && deadline !== undefined) return endingAt(api, deadline);
+    return this.#isInCallingThread ? inCallingThread(api) : null;
   }
 
   #signature(key: string) {
@@ -170,17 +190,23 @@ export class SavedModelSession {
  * Quick runs, where TensorFlow needs no thread but the caller's: a run that waits for one of its pool, which another
  * model's run may hold, must not be waited for by the event loop.
  */
-async function coursesOf(
+function courseOf(
+  { interOpThreads, intraOpThreads }: SessionConfig,
+  costs: SignatureCosts | undefined,
+): CourseOf {
+  if (interOpThreads !== IN_CALLING_THREAD || intraOpThreads !== 1) return () => undefined;
+  return costs ? quickRuns(costs.varying) : () => undefined;
+}
+
+/** Undefined for a graph that cannot be read here, such as one in text, which TensorFlow reads. */
+async function costsOf(
   { metaGraph }: NativeModel,
   directory: string,
-  { interOpThreads, intraOpThreads }: SessionConfig,
-): Promise<CourseOf> {
-  if (interOpThreads !== IN_CALLING_THREAD || intraOpThreads !== 1) return () => undefined;
+): Promise<SignatureCosts | undefined> {
   try {
-    return quickRuns(await varyingSignaturesInTurns(directory, signatureMapOf(metaGraph)));
+    return await signatureCostsInTurns(directory, signatureMapOf(metaGraph));
   } catch {
-    // Such as a graph in text, which TensorFlow reads and this does not.
-    return () => undefined;
+    return undefined;
   }
 }
 

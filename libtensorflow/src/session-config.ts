@@ -9,7 +9,9 @@ import {
   OptimizerOptionsSchema,
   RewriterConfig_Toggle,
   RewriterConfigSchema,
+  ThreadPoolOptionProtoSchema,
 } from '@sagemaker-tfs/tensors/protos';
+import { RUNS_AT_A_TIME } from './run-queue.ts';
 
 /** How TensorFlow runs the model. Left out: TensorFlow's own default. */
 export interface SessionConfig {
@@ -39,6 +41,12 @@ export interface SessionConfig {
  */
 export type MixedPrecision = 'bfloat16' | 'float16';
 
+/**
+ * Name of the threads, one pool for all sessions, in which runs with a deadline are computed: the calling thread must be
+ * free to watch the time. All other runs of {@link IN_CALLING_THREAD} are in that one.
+ */
+const TIMED_RUNS = 'timed_runs';
+
 /** `interOpThreads` that has operations run in the calling thread. */
 export const IN_CALLING_THREAD = -1;
 
@@ -47,6 +55,10 @@ export function configProtoBytes(config: SessionConfig): Uint8Array {
   const { interOpThreads, intraOpThreads, gpuMemoryFraction, gpuAllowGrowth } = config;
   const proto = clone(ConfigProtoSchema, config.base ?? create(ConfigProtoSchema));
   if (interOpThreads !== undefined) proto.interOpParallelismThreads = interOpThreads;
+  if (interOpThreads === IN_CALLING_THREAD) {
+    const pool = { numThreads: RUNS_AT_A_TIME, globalName: TIMED_RUNS };
+    proto.sessionInterOpThreadPool = [create(ThreadPoolOptionProtoSchema, pool)];
+  }
   if (intraOpThreads !== undefined) proto.intraOpParallelismThreads = intraOpThreads;
   if (gpuMemoryFraction !== undefined) {
     proto.gpuOptions ??= create(GPUOptionsSchema);

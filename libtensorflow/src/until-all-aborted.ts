@@ -1,5 +1,5 @@
 /** The one signal of work that several wait for. */
-import type { AbortSignalLike } from '@sagemaker-tfs/tensors';
+import { type AbortSignalLike, withDeadline } from '@sagemaker-tfs/tensors';
 
 /**
  * Aborts once nobody waits any more.
@@ -7,7 +7,7 @@ import type { AbortSignalLike } from '@sagemaker-tfs/tensors';
  */
 export function untilAllAborted(
   waiting: readonly { readonly signal: AbortSignalLike | undefined }[],
-): { readonly signal: AbortSignal | undefined; readonly end: () => void } {
+): { readonly signal: AbortSignalLike | undefined; readonly end: () => void } {
   const signals = waiting.flatMap(({ signal }) => signal ?? []);
   if (signals.length < waiting.length) return { signal: undefined, end: () => undefined };
   const stop = new AbortController();
@@ -21,9 +21,19 @@ export function untilAllAborted(
     return () => signal.removeEventListener('abort', onAbort);
   });
   return {
-    signal: stop.signal,
+    signal: withDeadline(stop.signal, latest(signals)),
     end: () => {
       for (const remove of listeners) remove();
     },
   };
+}
+
+/** Undefined if one of them has none. */
+function latest(signals: readonly AbortSignalLike[]): number | undefined {
+  let found = Number.NEGATIVE_INFINITY;
+  for (const { deadline } of signals) {
+    if (deadline === undefined) return undefined;
+    found = Math.max(found, deadline);
+  }
+  return found;
 }

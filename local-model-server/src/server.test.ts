@@ -4,8 +4,14 @@ import { cp, mkdir, rename, rm } from 'node:fs/promises';
 import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { status } from '@grpc/grpc-js';
-import { type Tensor, tensorFromValues, toNested } from '@sagemaker-tfs/tensors';
-import { ModelVersionStatus_State as State } from '@sagemaker-tfs/tensors/protos';
+import {
+  encodePredictRequest,
+  numericTensor,
+  type Tensor,
+  tensorFromValues,
+  toNested,
+} from '@sagemaker-tfs/tensors';
+import { GRPC_METHODS, ModelVersionStatus_State as State } from '@sagemaker-tfs/tensors/protos';
 import { fixtureModel } from '../../test/fixtures/index.ts';
 import { modelConfigText } from '../test/model-config-text.ts';
 import {
@@ -612,6 +618,41 @@ test('--rest_api_timeout_in_ms answers 504 in time', async () => {
   expect(response.status).toBe(504);
   expect(await response.json()).toEqual({ error: 'Timed out waiting for notification' });
 });
+
+test.each([
+  ['REST', () => restBusy(Number.MAX_SAFE_INTEGER)],
+  ['gRPC', (grpc: GrpcClient) => grpcBusy(grpc, 2n ** 62n, 300)],
+])('runs that never end are ended at the deadlines of their calls over %s', async (_, endless) => {
+  const grpc = await start(
+    `--model_base_path=${busy.basePath}`,
+    '--rest_api_timeout_in_ms=300',
+    '--tensorflow_inter_op_parallelism=2',
+  );
+  // More of them than TensorFlow has threads.
+  const calls = Array.from({ length: 5 }, () => endless(grpc));
+  expect(await Promise.all(calls)).toEqual(calls.map(() => 'late'));
+  expect(await grpcBusy(grpc, 1n, 60_000)).toBe('answered');
+});
+
+async function grpcBusy(grpc: GrpcClient, iterations: bigint, ms: number): Promise<string> {
+  const inputs = { iterations: numericTensor('int64', [], BigInt64Array.of(iterations)) };
+  const chunks = encodePredictRequest({ model: { name: 'default' }, signature: '', inputs });
+  try {
+    await grpc.call(GRPC_METHODS.predict, Buffer.concat(chunks), ms);
+    return 'answered';
+  } catch (error) {
+    const { code } = error as { readonly code?: number };
+    return code === status.DEADLINE_EXCEEDED ? 'late' : String(error);
+  }
+}
+
+async function restBusy(iterations: number): Promise<string> {
+  const response = await fetch(`http://127.0.0.1:${server?.restPort}/v1/models/default:predict`, {
+    method: 'POST',
+    body: JSON.stringify({ inputs: iterations }),
+  });
+  return response.status === 504 ? 'late' : await response.text();
+}
 
 /** Hexadecimal addresses of the sockets that listen on these ports, as the kernel tells them. */
 function listeningAddresses(...ports: number[]): (string | undefined)[] {

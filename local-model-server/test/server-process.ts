@@ -129,12 +129,18 @@ export class GrpcClient {
     this.#client.close();
   }
 
-  /** A unary call with raw bytes. @throws ServiceError */
-  call(path: string, request: Uint8Array): Promise<Buffer> {
+  /** A unary call with raw bytes. @param ms until its deadline @throws ServiceError */
+  call(path: string, request: Uint8Array, ms = Number.POSITIVE_INFINITY): Promise<Buffer> {
     return new Promise((resolve, reject) => {
       const asIs = (bytes: Buffer): Buffer => bytes;
-      this.#client.makeUnaryRequest(path, asIs, asIs, Buffer.from(request), (error, reply) =>
-        reply ? resolve(reply) : reject(error),
+      const options = { deadline: Date.now() + ms };
+      this.#client.makeUnaryRequest(
+        path,
+        asIs,
+        asIs,
+        Buffer.from(request),
+        options,
+        (error, reply) => (reply ? resolve(reply) : reject(error)),
       );
     });
   }

@@ -1,4 +1,4 @@
-export type { AbortSignalLike } from './abort-signal-like.ts';
+export { type AbortSignalLike, deadlineIn, withDeadline } from './abort-signal-like.ts';
 export { elementBytes } from './array-kinds.ts';
 export * from './batch.ts';
 export * from './cast.ts';

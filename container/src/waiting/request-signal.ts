@@ -1,14 +1,20 @@
 /** What ends one request before its answer is written. */
-import type { AbortSignalLike } from '@sagemaker-tfs/tensors';
+import { type AbortSignalLike, withDeadline } from '@sagemaker-tfs/tensors';
 import { ServingError } from '../errors.ts';
 import { removeFrom } from '../memory/remove-from.ts';
 
 /** Told to all who work on the request; an `AbortSignal` is made only for those who need a real one. */
 export class RequestSignal implements AbortSignalLike {
+  readonly deadline: number | undefined;
   readonly #listeners: (() => void)[] = [];
   #standard: AbortController | undefined;
   #aborted = false;
   #reason: unknown;
+
+  /** @param deadline by when somebody will abort it, as `performance.now()` counts. Default: unknown */
+  constructor(deadline?: number) {
+    this.deadline = deadline;
+  }
 
   get aborted(): boolean {
     return this.#aborted;
@@ -22,6 +28,7 @@ export class RequestSignal implements AbortSignalLike {
   get standard(): AbortSignal {
     if (!this.#standard) {
       this.#standard = new AbortController();
+      withDeadline(this.#standard.signal, this.deadline);
       if (this.#aborted) this.#standard.abort(this.#reason);
     }
     return this.#standard.signal;
@@ -67,7 +74,7 @@ export function notWithin(timeoutMs: number): string {
 
 /** A signal that aborts with REQUEST_TIMEOUT, unless the timer is cleared before. */
 export function timedSignal(timeoutMs: number): { signal: RequestSignal; timer: NodeJS.Timeout } {
-  const signal = new RequestSignal();
+  const signal = new RequestSignal(performance.now() + timeoutMs);
   const timer = setTimeout(() => {
     signal.abort(new ServingError('REQUEST_TIMEOUT', notWithin(timeoutMs)));
   }, timeoutMs);

@@ -3,8 +3,9 @@ export { DamagedFile } from '../damaged-file.ts';
 export { missingVariables, missingVariablesInTurns } from './missing-variables.ts';
 export {
   compilingSignatures,
+  type SignatureCosts,
   type SignatureOutputs,
-  varyingSignaturesInTurns,
+  signatureCostsInTurns,
   writingSignatures,
   writingSignaturesInTurns,
 } from './run-traits.ts';

@@ -60,6 +60,21 @@ const STEADY = new RegExp(
   ].join('|')})$`,
 );
 
+/**
+ * Operations that may never end, whatever the shapes are: loops, what waits for others, and datasets, which may repeat. TensorFlow
+ * ends them where a run has a deadline.
+ */
+const ENDLESS = new RegExp(
+  `^(?:${[
+    '(?:Stateless)?While|LoopCond|For|(?:Ref)?NextIteration',
+    '.*Dataset|.*Iterator',
+    'Queue(?:Enqueue|Dequeue)',
+    'Barrier|(?:OrderedMap|Map)?(?:Stage|Unstage)',
+    '.*AccumulatorTakeGradient|Reader(?:Read|Num)',
+    'MapDefun|Recv|_Recv|MutexLock',
+  ].join('|')})`,
+);
+
 /** TensorFlow's kXlaMustCompileAttr (compiler/tf2xla/tf2xla_defs.cc), of nodes and of functions. */
 const MUST_COMPILE = '_XlaMustCompile';
 
@@ -77,6 +92,8 @@ interface Traits {
   readonly compiles: boolean;
   /** Not known to cost the same for all values of a shape. */
   readonly varies: boolean;
+  /** May run for ever. */
+  readonly isEndless: boolean;
 }
 
 interface LibraryFunction {
@@ -109,28 +126,33 @@ export function writingSignaturesInTurns(
   directory: string,
   signatures: Signatures,
 ): Promise<ReadonlySet<string>> {
-  return inTurns('writes', directory, signatures);
+  return withSavedModelInTurns(directory, (file) => signaturesThat('writes', file, signatures));
 }
 
-function inTurns(
-  trait: keyof Traits,
-  directory: string,
-  signatures: Signatures,
-): Promise<ReadonlySet<string>> {
-  return withSavedModelInTurns(directory, (file) => signaturesThat(trait, file, signatures));
+/** Keys of signatures by what their runs may take. */
+export interface SignatureCosts {
+  /** May cost more for some values than for others of the same shapes. */
+  readonly varying: ReadonlySet<string>;
+  /** May never end. */
+  readonly endless: ReadonlySet<string>;
 }
 
 /**
- * The keys of the signatures that may cost more for some values than for others of the same shapes, of the MetaGraph that
- * is served; with the turns of others in between.
+ * What the signatures of the MetaGraph that is served may cost; with the turns of others in between.
  * @param directory the one with `saved_model.pb`
  * @throws DamagedFile, or the file system's error
  */
-export function varyingSignaturesInTurns(
+export function signatureCostsInTurns(
   directory: string,
   signatures: Signatures,
-): Promise<ReadonlySet<string>> {
-  return inTurns('varies', directory, signatures);
+): Promise<SignatureCosts> {
+  return withSavedModelInTurns(directory, function* (file) {
+    const graph = yield* readGraph(file);
+    return {
+      varying: yield* signaturesOf('varies', graph, signatures),
+      endless: yield* signaturesOf('isEndless', graph, signatures),
+    };
+  });
 }
 
 /**
@@ -150,7 +172,14 @@ function* signaturesThat(
   file: WireFile,
   signatures: Signatures,
 ): Steps<ReadonlySet<string>> {
-  const graph = yield* readGraph(file);
+  return yield* signaturesOf(trait, yield* readGraph(file), signatures);
+}
+
+function* signaturesOf(
+  trait: keyof Traits,
+  graph: Graph,
+  signatures: Signatures,
+): Steps<ReadonlySet<string>> {
   const keys = new Set<string>();
   for (const [key, { outputs }] of Object.entries(signatures)) {
     if (yield* reaches(trait, graph, Object.values(outputs))) keys.add(key);
@@ -259,8 +288,13 @@ function readNode(file: WireFile, span: Span): [string, Node][] {
       for (const call of attribute.calls) calls.push(call);
     }
   }
-  const varies = !STEADY.test(op);
-  return [[name, { writes: WRITES.test(op), compiles, varies, inputs, calls: [op, ...calls] }]];
+  const traits = {
+    writes: WRITES.test(op),
+    compiles,
+    varies: !STEADY.test(op),
+    isEndless: ENDLESS.test(op),
+  };
+  return [[name, { ...traits, inputs, calls: [op, ...calls] }]];
 }
 
 /**

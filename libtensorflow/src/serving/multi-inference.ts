@@ -1,6 +1,6 @@
 /** MultiInference: several Classify and Regress signatures of one model over the same tf.Examples. */
 import { create } from '@bufbuild/protobuf';
-import { DEFAULT_SIGNATURE, METHOD_NAMES } from '@sagemaker-tfs/tensors';
+import { type AbortSignalLike, DEFAULT_SIGNATURE, METHOD_NAMES } from '@sagemaker-tfs/tensors';
 import {
   Code,
   type InferenceResult,
@@ -30,6 +30,7 @@ export async function multiInference(
   servable: Servable,
   { tasks, input }: MultiInferenceRequest,
   checkMethodName: boolean,
+  signal?: AbortSignalLike,
 ): Promise<InferenceResult[]> {
   const [first] = tasks;
   const prepared = new Map<string, ExamplesTask<Result>>();
@@ -47,7 +48,7 @@ export async function multiInference(
   const examples = serializedExamples(input);
   const results: InferenceResult[] = [];
   for (const [signatureName, task] of prepared) {
-    const result = await runExamples(servable, task, examples);
+    const result = await runExamples(servable, task, examples, signal);
     const modelSpec = answeredSpec(servable, signatureName);
     results.push(create(InferenceResultSchema, { modelSpec, result }));
   }

@@ -12,6 +12,7 @@ import {
   type ServerHttp2Stream,
 } from 'node:http2';
 import { StatusError, toStatusError } from '@sagemaker-tfs/libtensorflow/serving';
+import { type AbortSignalLike, deadlineIn } from '@sagemaker-tfs/tensors';
 import { Code } from '@sagemaker-tfs/tensors/protos';
 import { log } from '../log.ts';
 import type { CallThreads } from './call-threads.ts';
@@ -84,7 +85,8 @@ async function serve(
   }
   try {
     const limit = timeoutMs(String(headers['grpc-timeout'] ?? ''));
-    await withDeadline(limit, call(methods, threads, path, stream, headers), stream);
+    const signal = limit === undefined ? undefined : deadlineIn(limit);
+    await withDeadline(limit, call(methods, threads, path, stream, headers, signal), stream);
   } catch (error) {
     const { code, message } = toStatusError(error);
     if (code === Code.INTERNAL) log.error(`${path} failed: ${message}`);
@@ -98,6 +100,7 @@ async function call(
   path: string,
   stream: ServerHttp2Stream,
   headers: IncomingHttpHeaders,
+  signal: AbortSignalLike | undefined,
 ): Promise<void> {
   const unary = methods.unary.get(path);
   const streaming = methods.streaming.get(path);
@@ -109,7 +112,7 @@ async function call(
   const request = await readMessage(body, String(headers['grpc-encoding'] ?? 'identity'));
   if (unary) {
     await threads.run(async () => {
-      const reply = await unary(request);
+      const reply = await unary(request, signal);
       startReply(stream);
       if (stream.writable) stream.end(reply);
     });

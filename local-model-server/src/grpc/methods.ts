@@ -2,12 +2,16 @@
 
 import { type DescMessage, type MessageShape, toBinary } from '@bufbuild/protobuf';
 import { StatusError } from '@sagemaker-tfs/libtensorflow/serving';
+import type { AbortSignalLike } from '@sagemaker-tfs/tensors';
 import { Code, readMessage } from '@sagemaker-tfs/tensors/protos';
 import { frameMessage } from './framing.ts';
 import { checkParsedSize } from './parsed-size.ts';
 
-/** One request, one reply, both as they are on the wire; the reply in its frame (`frameMessage`). */
-export type UnaryMethod = (request: Buffer) => Promise<Buffer>;
+/**
+ * One request, one reply, both as they are on the wire; the reply in its frame (`frameMessage`).
+ * @param signal has the deadline of the call
+ */
+export type UnaryMethod = (request: Buffer, signal: AbortSignalLike | undefined) => Promise<Buffer>;
 
 /** One request; replies are sent until the client or the server ends. */
 export type StreamingMethod = (request: Buffer, send: (reply: Buffer) => void) => void;
@@ -21,10 +25,13 @@ export interface GrpcMethods {
 /** A method whose messages are small enough to be parsed as a whole. */
 export function messageMethod<Request extends DescMessage, Response extends DescMessage>(
   schemas: { readonly request: Request; readonly response: Response },
-  handle: (request: MessageShape<Request>) => Promise<MessageShape<Response>>,
+  handle: (
+    request: MessageShape<Request>,
+    signal: AbortSignalLike | undefined,
+  ) => Promise<MessageShape<Response>>,
 ): UnaryMethod {
-  return async (bytes) => {
-    const response = await handle(parseMessage(schemas.request, bytes));
+  return async (bytes, signal) => {
+    const response = await handle(parseMessage(schemas.request, bytes), signal);
     return frameMessage([toBinary(schemas.response, response)]);
   };
 }

@@ -13,6 +13,7 @@ import {
   serializedExamples,
 } from '@sagemaker-tfs/libtensorflow/serving';
 import {
+  type AbortSignalLike,
   DEFAULT_SIGNATURE,
   decodePredictRequest,
   encodePredictResponse,
@@ -45,12 +46,16 @@ import { encodeTypedPredictResponse } from './typed-response.ts';
 /** Runs a signature. */
 export function predictMethod(core: ServingCore): UnaryMethod {
   const encode = core.tensorContent ? encodePredictResponse : encodeTypedPredictResponse;
-  return async (bytes) => {
+  return async (bytes, signal) => {
     const request = readRequest(bytes);
     const { name, version, label } = request.model;
     const spec = { name, label, version: version === undefined ? undefined : BigInt(version) };
     return core.models.use(spec, async (servable) => {
-      const { outputs, release } = await predict(servable, request, core.checkMethodName);
+      const { outputs, release } = await predict(
+        servable,
+        { ...request, signal },
+        core.checkMethodName,
+      );
       try {
         const chunks = encode({
           model: { name, version: String(servable.version) },
@@ -88,16 +93,16 @@ function readRequest(bytes: Buffer): PredictRequestMessage {
 /** Classes and scores of tf.Examples. */
 export function classifyMethod(core: ServingCore): UnaryMethod {
   const schemas = { request: ClassificationRequestSchema, response: ClassificationResponseSchema };
-  return messageMethod(schemas, async (request) =>
-    create(ClassificationResponseSchema, await runExamples(core, request, classify)),
+  return messageMethod(schemas, async (request, signal) =>
+    create(ClassificationResponseSchema, await runExamples(core, request, classify, signal)),
   );
 }
 
 /** Values of tf.Examples. */
 export function regressMethod(core: ServingCore): UnaryMethod {
   const schemas = { request: RegressionRequestSchema, response: RegressionResponseSchema };
-  return messageMethod(schemas, async (request) =>
-    create(RegressionResponseSchema, await runExamples(core, request, regress)),
+  return messageMethod(schemas, async (request, signal) =>
+    create(RegressionResponseSchema, await runExamples(core, request, regress, signal)),
   );
 }
 
@@ -106,11 +111,12 @@ async function runExamples<Result>(
   core: ServingCore,
   { modelSpec, input }: ClassificationRequest | RegressionRequest,
   run: ExamplesRun<Result>,
+  signal: AbortSignalLike | undefined,
 ): Promise<{ modelSpec: ModelSpec; result: Result }> {
   const name = modelSpec?.signatureName ?? '';
   return core.models.use(modelSpecOf(modelSpec), async (servable) => ({
     modelSpec: answeredSpec(servable, name || DEFAULT_SIGNATURE),
-    result: await run(servable, name, serializedExamples(input), core.checkMethodName),
+    result: await run(servable, name, serializedExamples(input), core.checkMethodName, signal),
   }));
 }
 
@@ -120,16 +126,17 @@ type ExamplesRun<Result> = (
   signature: string,
   examples: readonly Uint8Array[],
   checkMethodName: boolean,
+  signal: AbortSignalLike | undefined,
 ) => Promise<Result>;
 
 /** Classes, scores and values of the same tf.Examples by several signatures of one model. */
 export function multiInferenceMethod(core: ServingCore): UnaryMethod {
   const schemas = { request: MultiInferenceRequestSchema, response: MultiInferenceResponseSchema };
-  return messageMethod(schemas, async (request) => {
+  return messageMethod(schemas, async (request, signal) => {
     const first = request.tasks[0]?.modelSpec ?? create(ModelSpecSchema);
     return core.models.use(modelSpecOf(first), async (servable) =>
       create(MultiInferenceResponseSchema, {
-        results: await multiInference(servable, request, core.checkMethodName),
+        results: await multiInference(servable, request, core.checkMethodName, signal),
       }),
     );
   });

@@ -13,7 +13,7 @@ import {
   type Servable,
   serializedExamples,
 } from '@sagemaker-tfs/libtensorflow/serving';
-import { DEFAULT_SIGNATURE } from '@sagemaker-tfs/tensors';
+import { type AbortSignalLike, DEFAULT_SIGNATURE } from '@sagemaker-tfs/tensors';
 import {
   GetModelStatusResponseSchema,
   ModelSpecSchema,
@@ -40,13 +40,21 @@ const JSON_OPTIONS = { useProtoFieldName: true, alwaysEmitImplicit: true };
 const FIELDS_CHECK =
   'the REST API finds no values where enable_serialization_as_tensor_content is set';
 
-/** Writes the answer to `response` unless `signal` has aborted by then. @throws StatusError */
+/** What ends a request, and its run. */
+export interface RequestEnds {
+  /** Aborts when the request has been answered without its run. */
+  readonly answered: AbortSignal;
+  /** Has the deadline of the run, which is waited for. */
+  readonly run: AbortSignalLike | undefined;
+}
+
+/** Writes the answer to `response` unless the request has been answered by then. @throws StatusError */
 export async function answer(
   core: ServingCore,
   { kind, spec }: Route,
   body: Buffer,
   response: ServerResponse,
-  signal: AbortSignal,
+  ends: RequestEnds,
 ): Promise<void> {
   switch (kind) {
     case 'status':
@@ -54,9 +62,9 @@ export async function answer(
     case 'metadata':
       return void response.end(await metadataJson(core, spec));
     case 'predict':
-      return answerPredict(core, spec, body, response, signal);
+      return answerPredict(core, spec, body, response, ends);
     default:
-      return answerExamples(core, kind, spec, body, response, signal);
+      return answerExamples(core, kind, spec, body, response, ends);
   }
 }
 
@@ -65,7 +73,7 @@ async function answerPredict(
   spec: ModelSpec,
   body: Buffer,
   response: ServerResponse,
-  signal: AbortSignal,
+  ends: RequestEnds,
 ): Promise<void> {
   const json = parseBody(body);
   const named = signatureNameOf(json);
@@ -76,10 +84,14 @@ async function answerPredict(
       throw invalidArgument(`Failed to get input map for signature: ${named || 'DEFAULT'}`);
     }
     const { format, inputs } = readInputs(parsedFor(known, body, json), known);
-    const result = await predict(servable, { signature, inputs }, core.checkMethodName);
+    const result = await predict(
+      servable,
+      { signature, inputs, signal: ends.run },
+      core.checkMethodName,
+    );
     if (core.tensorContent) dieOfCheck(FIELDS_CHECK);
     try {
-      if (!signal.aborted) await send(response, predictionsJson(result.outputs, format));
+      if (!ends.answered.aborted) await send(response, predictionsJson(result.outputs, format));
     } finally {
       result.release();
     }
@@ -130,17 +142,18 @@ async function answerExamples(
   spec: ModelSpec,
   body: Buffer,
   response: ServerResponse,
-  signal: AbortSignal,
+  ends: RequestEnds,
 ): Promise<void> {
   const parsed = parseBodyWithFloats(body);
   const signature = signatureNameOf(parsed);
   const examples = serializedExamples(readExamples(parsed));
-  const json = await core.models.use(spec, async (servable) =>
-    kind === 'classify'
-      ? classificationJson(await classify(servable, signature, examples, core.checkMethodName))
-      : regressionJson(await regress(servable, signature, examples, core.checkMethodName)),
-  );
-  if (!signal.aborted) response.end(json);
+  const json = await core.models.use(spec, async (servable) => {
+    const call = [servable, signature, examples, core.checkMethodName, ends.run] as const;
+    return kind === 'classify'
+      ? classificationJson(await classify(...call))
+      : regressionJson(await regress(...call));
+  });
+  if (!ends.answered.aborted) response.end(json);
 }
 
 function statusJson(core: ServingCore, spec: ModelSpec): string {

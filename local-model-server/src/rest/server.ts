@@ -4,11 +4,12 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse } 
 import { promisify } from 'node:util';
 import { gunzip } from 'node:zlib';
 import { StatusError, toStatusError } from '@sagemaker-tfs/libtensorflow/serving';
+import { deadlineIn } from '@sagemaker-tfs/tensors';
 import { findForeignPage, isLoopbackName } from '@sagemaker-tfs/tensors/foreign-pages';
 import { httpStatusOf } from '@sagemaker-tfs/tensors/grpc-status';
 import { Code } from '@sagemaker-tfs/tensors/protos';
 import type { ServingCore } from '../serving-core.ts';
-import { answer } from './answer.ts';
+import { answer, type RequestEnds } from './answer.ts';
 import { RequestThreads } from './request-threads.ts';
 import { isApiPath, isUri, routeOf } from './routes.ts';
 
@@ -111,7 +112,7 @@ async function respond(
   await threads.run(async () => {
     const route = routeOf(method, path);
     if (!route) return void response.writeHead(400).end();
-    await withTimeout(options.timeoutMs, (signal) => answer(core, route, body, response, signal));
+    await withTimeout(options.timeoutMs, (ends) => answer(core, route, body, response, ends));
   });
 }
 
@@ -135,9 +136,11 @@ async function readBody(request: IncomingMessage): Promise<Buffer> {
 /** Rejects when the time is up, and tells `work`, which then must not touch the response any more. */
 async function withTimeout(
   milliseconds: number,
-  work: (signal: AbortSignal) => Promise<void>,
+  work: (ends: RequestEnds) => Promise<void>,
 ): Promise<void> {
-  if (milliseconds <= 0) return work(new AbortController().signal);
+  if (milliseconds <= 0) {
+    return work({ answered: new AbortController().signal, run: undefined });
+  }
   const controller = new AbortController();
   let timer: NodeJS.Timeout | undefined;
   const late = new Promise<never>((_, reject) => {
@@ -148,7 +151,10 @@ async function withTimeout(
     }, milliseconds);
   });
   try {
-    await Promise.race([work(controller.signal), late]);
+    await Promise.race([
+      work({ answered: controller.signal, run: deadlineIn(milliseconds) }),
+      late,
+    ]);
   } finally {
     clearTimeout(timer);
   }
