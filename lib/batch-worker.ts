@@ -17,23 +17,20 @@ import { Rule } from 'aws-cdk-lib/aws-events';
 import { BatchJob } from 'aws-cdk-lib/aws-events-targets';
 import { Grant, type IGrantable, type IRole } from 'aws-cdk-lib/aws-iam';
 import { RetentionDays } from 'aws-cdk-lib/aws-logs';
-import { Annotations, Duration, Fn, Resource, Size } from 'aws-cdk-lib/core';
+import { Annotations, Duration, Fn, Resource } from 'aws-cdk-lib/core';
 import type { Construct } from 'constructs';
 import { tellOfBlockedQueue, tellOfEndedJobs } from './batch/tell-of-ends.ts';
 import { checkWorker } from './batch-worker/check-props.ts';
 import { DEFAULT_WORKERS, workerCommand, workerParameters } from './batch-worker/command.ts';
-import { mostVcpus } from './batch-worker/instance-vcpus.ts';
+import { mostVcpus, typesOf, WORKER_MEMORY, WORKER_VCPUS } from './batch-worker/instance-types.ts';
 import { createExecutionRole, createWorkerRole } from './batch-worker/permissions.ts';
 import type { BatchWorkerProps } from './batch-worker/props.ts';
 import { createLogGroup, setEncryptionKey, setFormerKeys } from './encryption.ts';
 import { eventsRole } from './event-role.ts';
 
-const DEFAULT_VCPUS = 4;
 const DEFAULT_ATTEMPTS = 10;
-const DEFAULT_TYPES = {
-  gpu: ['g4dn.xlarge', 'g5.xlarge', 'g6.xlarge'],
-  cpu: ['m6i.xlarge', 'm6a.xlarge', 'm7i.xlarge'],
-} as const;
+/** As long as SageMaker lets a Processing job run. */
+const DEFAULT_TIMEOUT = Duration.days(5);
 
 /** No instance will ever suit the job: how long AWS Batch waits at least. */
 const MISCONFIGURED = {
@@ -112,9 +109,9 @@ export class BatchWorker extends Resource {
   }
 
   private createInstances(props: BatchWorkerProps): ManagedEc2EcsComputeEnvironment {
-    const { spot = true, vcpus = DEFAULT_VCPUS, vpcSubnets, securityGroups, model } = props;
+    const { spot = true, vcpus = WORKER_VCPUS, vpcSubnets, securityGroups, model } = props;
     const { accelerator } = model.image.platform;
-    const types = props.instanceTypes ?? DEFAULT_TYPES[accelerator];
+    const types = typesOf(props);
     return new ManagedEc2EcsComputeEnvironment(this, 'Instances', {
       vpc: props.vpc as IVpc,
       ...(vpcSubnets && { vpcSubnets }),
@@ -157,7 +154,7 @@ export class BatchWorker extends Resource {
   }
 
   private createDefinition(props: BatchWorkerProps): EcsJobDefinition {
-    const { model, vcpus = DEFAULT_VCPUS, memory = Size.gibibytes(12) } = props;
+    const { model, vcpus = WORKER_VCPUS, memory = WORKER_MEMORY } = props;
     const { environment } = model;
     const container = new EcsEc2ContainerDefinition(this, 'Container', {
       image: ContainerImage.fromRegistry(model.image.imageUri),
@@ -180,6 +177,7 @@ export class BatchWorker extends Resource {
       parameters: { ...workerParameters(props) },
       retryAttempts: props.attempts ?? DEFAULT_ATTEMPTS,
       retryStrategies: RETRIES,
+      timeout: props.timeout ?? DEFAULT_TIMEOUT,
       propagateTags: true,
     });
   }

@@ -49,7 +49,8 @@ export type {
 export * from './endpoint-api.ts';
 export type { PlannedVariant } from './endpoint-variants.ts';
 export type { RuntimeEnvironment } from './environment.ts';
-export { AMI_DRIVERS, type ImagePlatform } from './inference-ami.ts';
+export type { ImagePlatform } from './image-platform.ts';
+export { AMI_DRIVERS } from './inference-ami.ts';
 export * from './instance-types/index.ts';
 export type { IModel, ModelAttributes, ModelFacts } from './model.ts';
 export * from './model-data/index.ts';

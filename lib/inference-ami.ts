@@ -5,16 +5,9 @@
  */
 import { PREFERRED_TRANSFORM_AMIS, TRANSFORM_AMI_DRIVERS } from '@sagemaker-tfs/batch/ami';
 import { Token } from 'aws-cdk-lib/core';
-import { type InstanceFamily, type InstanceUse, instanceFamily } from './instance-types/index.ts';
+import { checkGpu, checkPlatform, type ImagePlatform } from './image-platform.ts';
+import { type InstanceUse, instanceFamily } from './instance-types/index.ts';
 import { invalidProp, type Where } from './validation.ts';
-
-/** The properties of a serving image that decide on which hosts it runs. */
-export interface ImagePlatform {
-  readonly accelerator: 'cpu' | 'gpu';
-  /** CUDA version that the image is built on, `12.5`; only with `gpu`. */
-  readonly cuda?: string;
-  readonly architecture: 'x86_64' | 'arm64';
-}
 
 /**
  * NVIDIA driver branch of each host image, from the API reference of `ProductionVariant` and
@@ -31,66 +24,9 @@ export const AMI_DRIVERS: Readonly<Record<InstanceUse, Readonly<Record<string, n
   transform: TRANSFORM_AMI_DRIVERS,
 };
 
-/**
- * The oldest driver branch that runs any minor release of a CUDA major version on data center GPUs, and
- * the oldest GPU generation which that CUDA still supports.
- * @see https://docs.nvidia.com/deploy/cuda-compatibility/minor-version-compatibility.html
- */
-const CUDA_NEEDS: Readonly<Record<string, { driver: number; computeCapability: number }>> = {
-  '11': { driver: 450, computeCapability: 3.5 },
-  '12': { driver: 525, computeCapability: 5.0 },
-  '13': { driver: 580, computeCapability: 7.5 },
-};
-
 /** The last driver branch for Kepler GPUs, and the first for Blackwell's. */
 const LAST_KEPLER_DRIVER = 470;
 const FIRST_BLACKWELL_DRIVER = 570;
-
-function needsOf(where: Where, prop: string, cuda: string | undefined) {
-  const needs = CUDA_NEEDS[cuda?.split('.')[0] ?? ''];
-  if (needs) return needs;
-  return invalidProp(
-    where,
-    prop,
-    `the image's CUDA version is ${cuda ? `'${cuda}'` : 'not given'}`,
-    `Give 'cuda' where the image is defined, as MAJOR.MINOR; ${Object.keys(CUDA_NEEDS).join(', ')} are known`,
-  );
-}
-
-/** Refuses an image on an instance whose processor or accelerator it has no code for. */
-function checkPlatform(
-  where: Where,
-  prop: string,
-  instanceType: string,
-  family: InstanceFamily,
-  image: ImagePlatform,
-): void {
-  const architecture = family.architecture ?? 'x86_64';
-  if (architecture !== image.architecture) {
-    const fix =
-      architecture === 'arm64'
-        ? "Use an 'in-process' image built for arm64 (TensorFlow Serving is published for x86-64 alone), or choose an instance type of x86-64"
-        : "Choose an instance type of the image's architecture, or an image for x86-64";
-    invalidProp(
-      where,
-      prop,
-      `${instanceType} is ${architecture} and the image is ${image.architecture}`,
-      fix,
-    );
-  }
-  if (family.otherAccelerator) {
-    const problem = `TensorFlow Serving cannot use the ${family.otherAccelerator} of ${instanceType}`;
-    invalidProp(where, prop, problem, 'Choose a CPU or NVIDIA GPU type such as ml.g4dn.xlarge');
-  }
-  if (image.accelerator === 'gpu' && !family.gpu) {
-    invalidProp(
-      where,
-      prop,
-      `${instanceType} has no GPU and the image is built for one`,
-      `Choose a GPU type such as ml.g4dn.xlarge, or a 'cpu' image`,
-    );
-  }
-}
 
 /** Drivers that run this GPU at all. */
 function driverRunsGpu(driver: number, computeCapability: number): boolean {
@@ -125,12 +61,8 @@ export function chooseAmi(
   if (!family) return chosen;
   checkPlatform(where, prop, instanceType, family, image);
   if (image.accelerator === 'cpu' || !family.gpu) return chosen;
-  const needs = needsOf(where, prop, image.cuda);
-  const gpu = family.gpu;
-  if (gpu.computeCapability < needs.computeCapability) {
-    const problem = `CUDA ${image.cuda} no longer supports the ${gpu.name} of ${instanceType} (compute capability ${gpu.computeCapability.toFixed(1)}, needs ${needs.computeCapability.toFixed(1)})`;
-    invalidProp(where, prop, problem, 'Choose a newer GPU type, or an image on an older CUDA');
-  }
+  const { gpu } = family;
+  const needs = checkGpu(where, prop, instanceType, gpu, image);
   const suits = (name: string) => {
     const driver = AMI_DRIVERS[use][name];
     if (driver === undefined) return true;

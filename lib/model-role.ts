@@ -1,5 +1,5 @@
 /** The role that SageMaker assumes to run a model, with what the model needs and nothing else. */
-import { JOB_LOG_GROUP } from '@sagemaker-tfs/batch';
+import { JOB_LOG_GROUP, PROCESSING_LOG_GROUP } from '@sagemaker-tfs/batch';
 import { type IRole, Policy, PolicyStatement, Role, ServicePrincipal } from 'aws-cdk-lib/aws-iam';
 import { Aws, Stack } from 'aws-cdk-lib/core';
 import type { Construct } from 'constructs';
@@ -78,6 +78,21 @@ export function allowLogging(role: IRole, logGroup: string): void {
   );
   if (logGroup.endsWith('*')) justifyWildcard(role, arn, 'The log groups of one endpoint');
   else justifyWildcard(role, streams, 'SageMaker names the streams of this one log group');
+}
+
+/**
+ * Lets the model's role run its image as a worker in a Processing job: without its log nobody knows why one failed.
+ * @see https://docs.aws.amazon.com/sagemaker/latest/dg/sagemaker-roles.html#sagemaker-roles-createprocessingjob-perms
+ */
+export function allowProcessing(role: IRole): void {
+  allowLogging(role, PROCESSING_LOG_GROUP);
+  role.addToPrincipalPolicy(
+    new PolicyStatement({
+      actions: ['cloudwatch:PutMetricData'],
+      resources: ['*'],
+      conditions: { StringEquals: { 'cloudwatch:namespace': PROCESSING_LOG_GROUP } },
+    }),
+  );
 }
 
 /** Lets a role read what transform jobs log: of single inputs nothing else tells why they have no output. */

@@ -9,8 +9,8 @@ import { Grant, type IGrantable } from 'aws-cdk-lib/aws-iam';
 import { Annotations, Arn, Aws, IgnoreMode, Token } from 'aws-cdk-lib/core';
 import { Construct } from 'constructs';
 import { containerDirectory } from 'sagemaker-tfs/files';
+import type { ImagePlatform } from './image-platform.ts';
 import { isForGpus, isInProcess, type ServingImageVariant } from './image-variant.ts';
-import type { ImagePlatform } from './inference-ami.ts';
 import { invalidProp } from './validation.ts';
 
 export type { ServingImageVariant };

@@ -29,9 +29,9 @@ export interface BatchWorkerProps {
    */
   readonly securityGroups?: readonly ISecurityGroup[];
   /**
-   * Types of EC2 instances, without `ml.`; AWS Batch takes what is there and cheap. Name several: a spot pool of
+   * Types of EC2 instances, without `ml.`, all of the image's architecture; AWS Batch takes what is there and cheap. Name several: a spot pool of
    * one type is easily empty.
-   * @default - `g4dn.xlarge`, `g5.xlarge` and `g6.xlarge` for `gpu` images; `m6i.xlarge`, `m6a.xlarge` and `m7i.xlarge` for others
+   * @default - `g4dn.xlarge`, `g5.xlarge` and `g6.xlarge` for `gpu` images; `m6i.xlarge`, `m6a.xlarge` and `m7i.xlarge` for others; `m6g.xlarge`, `m7g.xlarge` and `m8g.xlarge` for those built for arm64
    */
   readonly instanceTypes?: readonly string[];
   /**
@@ -61,6 +61,12 @@ export interface BatchWorkerProps {
    * @default 10
    */
   readonly attempts?: number;
+  /**
+   * How long a worker may run each time that it is started, a minute or more; then AWS Batch ends it, and does not start it
+   * again: one that hangs is paid for no longer than this. Run again, the run continues.
+   * @default Duration.days(5)
+   */
+  readonly timeout?: Duration;
   /**
    * How long a worker waits where AWS has no instance for it, 10 minutes to a day; then AWS Batch cancels it. One that no
    * instance can hold is cancelled after 10 minutes. Run again, the run continues.

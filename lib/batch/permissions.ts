@@ -8,7 +8,7 @@ import { ArnFormat, Stack } from 'aws-cdk-lib/core';
 import type { Construct } from 'constructs';
 import { grantFormerKeys } from '../encryption.ts';
 import { keepReplaced } from '../model-retention.ts';
-import { allowLogging } from '../model-role.ts';
+import { allowLogging, allowProcessing } from '../model-role.ts';
 import { grantReadBelow, grantWriteBelow } from '../s3-access.ts';
 import { justifyWildcard } from '../wildcards.ts';
 import type { BatchTransformProps, S3Place } from './props.ts';
@@ -21,6 +21,7 @@ export function grantModel(scope: Construct, props: BatchTransformProps): void {
   // The role of a model that is only known by its name must have all of this already.
   if (!model.role) return;
   allowLogging(model.role, JOB_LOG_GROUP);
+  allowProcessing(model.role);
   // Here and not in the role's own policy: the model may be in another stack, which must not need this one.
   const policy = new Policy(scope, 'ModelAccess');
   model.role.attachInlinePolicy(policy);

@@ -3,9 +3,10 @@ import { SAGEMAKER_NAME } from '@sagemaker-tfs/batch';
 import { hasLocalStorage } from '@sagemaker-tfs/batch/instance-types';
 import { nearestName } from '@sagemaker-tfs/manifest';
 import type { CfnEndpointConfig } from 'aws-cdk-lib/aws-sagemaker';
-import { Annotations, type Duration, type Size, Token } from 'aws-cdk-lib/core';
+import { type Duration, type Size, Token } from 'aws-cdk-lib/core';
 import type { Construct } from 'constructs';
 import { InvalidProp } from '../errors.ts';
+import { warnOfIdleGpu } from '../image-platform.ts';
 import { chooseAmi } from '../inference-ami.ts';
 import { hasGpu } from '../instance-types/index.ts';
 import { checkRegion } from '../instance-types/regions.ts';
@@ -257,10 +258,7 @@ function checkPool(
   checkRegion(scope, prop, 'endpoint', instanceType);
   const { platform, variant } = (model ?? props.model).image;
   if (platform.accelerator !== 'cpu' || !hasGpu(instanceType)) return;
-  Annotations.of(scope).addWarningV2(
-    '@sagemaker-tfs/cdk:idleGpu',
-    `${prop}: ${instanceType} has a GPU that the '${variant}' image does not use. Use a 'gpu' or 'in-process-gpu' image, or a CPU type such as ml.c6i.xlarge`,
-  );
+  warnOfIdleGpu(scope, prop, instanceType, variant);
 }
 
 function volume(

@@ -15,7 +15,7 @@ export interface InstanceFamily {
   /** NVIDIA GPU, where the family has one. */
   readonly gpu?: { readonly name: string; readonly computeCapability: number };
   /** Another accelerator, which TensorFlow Serving cannot use. */
-  readonly otherAccelerator?: 'AWS Inferentia' | 'AWS Trainium' | 'Intel Gaudi';
+  readonly otherAccelerator?: 'AWS Inferentia' | 'AWS Trainium' | 'Intel Gaudi' | 'AMD Radeon';
 }
 
 const sizes = (text: string) => text.split(' ');

@@ -24,7 +24,7 @@ const CHOICES = {
   instances: [
     {},
     { spot: false },
-    { instanceTypes: ['c7i.2xlarge'], vcpus: 8, memory: Size.gibibytes(14) },
+    { vcpus: 8, memory: Size.gibibytes(14) },
     { instanceTypes: ['p5.48xlarge', 'p4d.24xlarge'], vcpus: 96, memory: Size.gibibytes(1000) },
   ],
   run: [
@@ -75,11 +75,15 @@ export function workerTemplates(): MatrixTemplate[] {
   const { image, instances, run, around } = CHOICES;
   const sizes = [image, instances, run, around].map(({ length }) => length);
   for (const [i = 0, n = 0, r = 0, a = 0] of coverPairs(sizes).rows) {
-    const choices: (Choice | undefined)[] = [instances[n], run[r], around[a]];
+    const variant = image[i] ?? 'gpu';
+    const large = { instanceTypes: [variant === 'gpu' ? 'g6.2xlarge' : 'c7i.2xlarge'] };
+    const own = instances[n] ?? {};
+    const types = 'vcpus' in own && own.vcpus === 8 ? large : {};
+    const choices: (Choice | undefined)[] = [own, types, run[r], around[a]];
     addWorker(
       app,
       `w${[i, n, r, a].join('-')}`,
-      { image: existingImage({ variant: image[i] ?? 'gpu' }) },
+      { image: existingImage({ variant }) },
       ...choices.map((choice) => choice ?? {}),
     );
   }

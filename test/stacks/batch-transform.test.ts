@@ -718,6 +718,28 @@ test('a deployment keeps the model that runs still name, and their leave to read
   expect(policies[ids[0] ?? '']).not.toHaveProperty('DeletionPolicy');
 });
 
+test('the model may log, and send metrics, as a worker in a Processing job too', () => {
+  const statements = Object.values(batchTemplate().findResources('AWS::IAM::Policy'))
+    .filter(({ Properties }) => JSON.stringify(Properties.Roles).includes('"ModelRole'))
+    .flatMap(({ Properties }) => Properties.PolicyDocument.Statement as object[]);
+  const namespace = '/aws/sagemaker/ProcessingJobs';
+  expect(statements).toContainEqual(
+    expect.objectContaining({
+      Action: 'cloudwatch:PutMetricData',
+      Condition: { StringEquals: { 'cloudwatch:namespace': namespace } },
+    }),
+  );
+  const logs = statements.filter((one) => JSON.stringify(one).includes(`log-group:${namespace}:`));
+  expect(logs).toEqual([
+    expect.objectContaining({
+      Action: [
+        ...['logs:CreateLogGroup', 'logs:CreateLogStream'],
+        ...['logs:DescribeLogStreams', 'logs:PutLogEvents'],
+      ],
+    }),
+  ]);
+});
+
 test('an event whose jobs could not be stopped is kept, and the topic knows', () => {
   const template = batchTemplate((stack) => ({ topic: new Topic(stack, 'Topic') }));
   const [queue] = Object.keys(template.findResources('AWS::SQS::Queue'));

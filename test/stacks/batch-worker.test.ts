@@ -8,8 +8,8 @@ import { User } from 'aws-cdk-lib/aws-iam';
 import { Key } from 'aws-cdk-lib/aws-kms';
 import { Bucket } from 'aws-cdk-lib/aws-s3';
 import { Topic } from 'aws-cdk-lib/aws-sns';
-import { Duration, type Stack } from 'aws-cdk-lib/core';
-import { BatchWorker, type BatchWorkerProps } from '../../lib/index.ts';
+import { Duration, Size, type Stack } from 'aws-cdk-lib/core';
+import { BatchWorker, type BatchWorkerProps, ModelData } from '../../lib/index.ts';
 import { batchProblems } from '../service-models/batch-resources.ts';
 import { existingImage, testModel, testStack } from '../support/stacks.ts';
 
@@ -104,8 +104,11 @@ test.each(CONFIGURATIONS)('AWS takes it: %s', (_name, props, gpu) => {
   }
 });
 
-test.each(CONFIGURATIONS)('the image takes the arguments: %s', (_name, props) => {
-  const { template } = deploy(props);
+test.each(CONFIGURATIONS)('the image takes the arguments: %s', (_name, props, gpu) => {
+  const { template } = deploy(
+    props,
+    gpu ? {} : { image: existingImage({ variant: 'in-process' }) },
+  );
   const { ContainerProperties, Parameters } = only(template, 'AWS::Batch::JobDefinition') as {
     ContainerProperties: { Command: unknown[] };
     Parameters: Record<string, string>;
@@ -224,15 +227,107 @@ test('a worker without an instance does not wait for ever, and the topic knows',
 test.each<[number, Partial<BatchWorkerProps>]>([
   [8 * 4, {}],
   [20 * 4, { workers: 20, vcpus: 3 }],
-  [20 * 8, { workers: 20, vcpus: 8 }],
-  [8 * 2, { vcpus: 2, instanceTypes: ['c7i.large'] }],
-  [8 * 64, { instanceTypes: ['g4dn.xlarge', 'g5.16xlarge'] }],
+  [20 * 8, { workers: 20, vcpus: 8, instanceTypes: ['m6i.2xlarge'] }],
+  [8 * 2, { vcpus: 2, memory: Size.gibibytes(3), instanceTypes: ['c7i.large'] }],
+  [8 * 64, { instanceTypes: ['m6i.xlarge', 'm6i.16xlarge'] }],
   [8 * 192, { vcpus: 96, instanceTypes: ['m7i.metal-48xl'] }],
   [8 * 96, { vcpus: 96, instanceTypes: ['c5.metal'] }],
 ])('all workers find place at once, one on each instance: %d vCPUs', (most, props) => {
-  expect(only(deploy(props).template, 'AWS::Batch::ComputeEnvironment')).toMatchObject({
+  const image = existingImage({ variant: 'in-process' });
+  expect(only(deploy(props, { image }).template, 'AWS::Batch::ComputeEnvironment')).toMatchObject({
     ComputeResources: { MaxvCpus: most },
   });
+});
+
+describe('instance types and the image', () => {
+  const IMAGES = {
+    gpu: { variant: 'gpu' },
+    cpu: { variant: 'in-process' },
+    arm: { variant: 'in-process', architecture: 'arm64' },
+  } as const;
+  const withTypes = (
+    image: keyof typeof IMAGES,
+    instanceTypes: string[],
+    props: Partial<BatchWorkerProps> = {},
+  ) => deploy({ instanceTypes, ...props }, { image: existingImage(IMAGES[image]) });
+
+  test.each<[keyof typeof IMAGES, string[], RegExp]>([
+    ['cpu', ['m7g.xlarge'], /instanceTypes\[0\]: m7g.xlarge is arm64 and the image is x86_64/],
+    ['cpu', ['m6i.xlarge', 'im4gn.xlarge'], /instanceTypes\[1\]: im4gn.xlarge is arm64/],
+    ['cpu', ['a1.xlarge'], /a1.xlarge is arm64/],
+    ['arm', ['m7i.xlarge'], /m7i.xlarge is x86_64 and the image is arm64/],
+    ['gpu', ['m6i.xlarge'], /m6i.xlarge has no GPU.*such as g4dn.xlarge/],
+    ['gpu', ['g5g.xlarge'], /g5g.xlarge is arm64/],
+    ['gpu', ['g4ad.xlarge'], /cannot use the AMD Radeon of g4ad.xlarge/],
+    ['gpu', ['p2.xlarge'], /no longer supports the K80 of p2.xlarge/],
+    ['cpu', ['inf2.xlarge'], /cannot use the AWS Inferentia of inf2.xlarge/],
+  ])('refused: %s on %j', (image, types, message) => {
+    expect(() => withTypes(image, types)).toThrow(message);
+  });
+
+  test.each<[keyof typeof IMAGES, string[]]>([
+    ['cpu', ['m6i.xlarge', 'm7a.xlarge', 'i4i.xlarge', 'c7i-flex.2xlarge']],
+    ['arm', ['m7g.xlarge', 'c8gn.2xlarge', 'r6gd.xlarge']],
+    ['gpu', ['g6.xlarge', 'gr6.4xlarge', 'g6e.xlarge']],
+  ])('taken, without a warning: %s on %j', (image, types) => {
+    const { stack } = withTypes(image, types).worker;
+    const warnings = Annotations.fromStack(stack).findWarning('*', Match.anyValue());
+    expect(warnings.map(({ entry }) => entry.data)).toEqual([]);
+  });
+
+  test('a GPU that the image does not use is a warning', () => {
+    const { stack } = withTypes('cpu', ['g5.xlarge']).worker;
+    Annotations.fromStack(stack).hasWarning(
+      '*',
+      Match.stringLikeRegexp("g5.xlarge has a GPU that the 'in-process' image does not use"),
+    );
+  });
+
+  test('an image for arm64 has default types', () => {
+    const { template } = deploy({}, { image: existingImage(IMAGES.arm) });
+    expect(only(template, 'AWS::Batch::ComputeEnvironment')).toMatchObject({
+      ComputeResources: { InstanceTypes: ['m6g.xlarge', 'm7g.xlarge', 'm8g.xlarge'] },
+    });
+  });
+
+  test.each<[Partial<BatchWorkerProps>, RegExp]>([
+    [{ vcpus: 8 }, /vcpus: a worker of 8 vCPUs and 12 GiB .*: m6i.xlarge has 4 vCPUs and 16 GiB/],
+    [{ memory: Size.gibibytes(16) }, /memory: a worker of 4 vCPUs and 16 GiB/],
+    [{ instanceTypes: ['c7i.2xlarge', 'c7i.xlarge'], memory: Size.gibibytes(20) }, /memory: /],
+  ])('refused, as no instance holds it: %j', (props, message) => {
+    expect(() => withTypes('cpu', ['m6i.xlarge', 'm6a.xlarge'], props)).toThrow(message);
+  });
+
+  test('one type that can hold the worker is enough, and so is one that nothing is known of', () => {
+    const memory = Size.gibibytes(60);
+    expect(() => withTypes('cpu', ['m6i.xlarge', 'm6i.4xlarge'], { memory })).not.toThrow();
+    expect(() => withTypes('cpu', ['m6i.xlarge', 'x2idn.metal'], { memory })).not.toThrow();
+  });
+});
+
+test('a worker that hangs is ended: after five days, or as asked', () => {
+  const timeoutOf = (props: Partial<BatchWorkerProps>) =>
+    only(deploy(props).template, 'AWS::Batch::JobDefinition').Timeout;
+  expect(timeoutOf({})).toEqual({ AttemptDurationSeconds: 5 * 24 * 3600 });
+  expect(timeoutOf({ timeout: Duration.hours(2) })).toEqual({ AttemptDurationSeconds: 7200 });
+  expect(() => deploy({ timeout: Duration.seconds(59) })).toThrow(/timeout: 59 seconds .*60/);
+});
+
+test('a model package has no archive that a worker could read', () => {
+  expect(() =>
+    deploy((stack) => ({
+      model: testModel(
+        stack,
+        {
+          modelData: ModelData.fromModelPackage(
+            'arn:aws:sagemaker:us-east-1:123456789012:model-package/digits/1',
+            { bucket: Bucket.fromBucketName(stack, 'Archives', 'archives') },
+          ),
+        },
+        'Packaged',
+      ),
+    })),
+  ).toThrow(/model: a worker reads one archive/i);
 });
 
 test('one key for the logs', () => {

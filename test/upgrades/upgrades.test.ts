@@ -289,7 +289,9 @@ const WORKERS: Readonly<Record<string, Worker>> = {
   'worker: on demand instead of spot': [{ spot: false }],
   'worker: other instance types': [{ instanceTypes: ['g6.2xlarge'] }],
   'worker: more workers': [{ workers: 40 }],
-  'worker: bigger workers': [{ vcpus: 8, memory: Size.gibibytes(28) }],
+  'worker: bigger workers': [
+    { vcpus: 8, memory: Size.gibibytes(28), instanceTypes: ['g6.2xlarge'] },
+  ],
   'worker: other inputs': [{ contentType: 'application/json', keySuffix: '.json' }],
   'worker: a schedule': [{ schedule: Schedule.expression('rate(1 day)') }],
   'worker: tags': [
