@@ -2,7 +2,7 @@
  * A deployment without an account: the real `cdk bootstrap` and `cdk deploy` against moto, which build the
  * image and push it to a registry on this machine. Then the deployed archive is served by the deployed image
  * and the deployed smoke test run against it, and a traced request followed through its spans and metrics. A second
- * deployment has a model that answers the wrong class, and must fail.
+ * deployment has a model that answers the wrong class, and must fail. At last both models go through the Model Registry.
  */
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
@@ -12,6 +12,7 @@ import { checkManifest } from './image-manifest.ts';
 import { type ImageBuilder, startImageBuilder } from './images.ts';
 import { startMoto } from './moto.ts';
 import { followRequest } from './observed.ts';
+import { deployRegistered } from './registered.ts';
 import { type Serving, serveArchive, serveInImage } from './serve.ts';
 import { runSmokeTest, type SmokeTestResponse } from './smoke-test.ts';
 
@@ -83,6 +84,13 @@ async function rehearse(images: ImageBuilder): Promise<void> {
       await test(good, broken.plan),
       /^FAILED .*fingerprint of the answering model: expected [0-9a-f]{16}, got [0-9a-f]{16}/,
     );
+    await moto.reset();
+    await deployRegistered({
+      url: moto.url,
+      work: '.cache/rehearse/registered',
+      first: good.archive,
+      second: broken.archive,
+    });
   } finally {
     await moto.stop();
   }

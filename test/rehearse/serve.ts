@@ -36,14 +36,29 @@ export async function serveArchive(archive: string): Promise<Serving> {
   const port = await freePort();
   const args = ['cli/bin/sagemaker-tfs.js', 'serve', archive, '--port', String(port)];
   const child = spawn(process.execPath, args, {
-    stdio: ['ignore', 'pipe', 'inherit'],
+    stdio: ['ignore', 'pipe', 'pipe'],
     env: { ...process.env, ...VARIABLES },
   });
   const ended = once(child, 'exit');
-  return untilHealthy(port, ended, logOf(child.stdout), async () => {
+  // The command's own lines, and the runtime's.
+  const log = logOf(child.stdout, child.stderr);
+  const serving = await untilHealthy(port, ended, log, async () => {
     child.kill('SIGTERM');
     await ended;
   });
+  await untilTried(serving);
+  return serving;
+}
+
+/** Waits until `serve` has asked each signature once, which it does by itself: requests are counted later on. */
+async function untilTried({ log, stop }: Serving): Promise<void> {
+  const isTried = (line: object) =>
+    /^(Tried|Did not try) /.test(`${(line as { msg?: unknown }).msg}`);
+  for (const deadline = Date.now() + START_MS; !log().some(isTried); await sleep(100)) {
+    if (Date.now() < deadline) continue;
+    await stop();
+    throw new Error('serve did not say what its signatures answer');
+  }
 }
 
 /**
@@ -82,12 +97,14 @@ export async function serveInImage(archive: string, image: string): Promise<Serv
   });
 }
 
-function logOf(output: Readable): () => readonly object[] {
+function logOf(...outputs: readonly Readable[]): () => readonly object[] {
   const lines: object[] = [];
-  createInterface(output).on('line', (line) => {
-    if (line.startsWith('{')) lines.push(JSON.parse(line) as object);
-    else console.log(line);
-  });
+  for (const output of outputs) {
+    createInterface(output).on('line', (line) => {
+      if (line.startsWith('{')) lines.push(JSON.parse(line) as object);
+      else console.log(line);
+    });
+  }
   return () => lines;
 }
 
