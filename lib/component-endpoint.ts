@@ -7,7 +7,7 @@ import {
   type CfnEndpointProps,
   CfnInferenceComponent,
 } from 'aws-cdk-lib/aws-sagemaker';
-import { Annotations, ArnFormat, Names, Size, Stack } from 'aws-cdk-lib/core';
+import { Annotations, ArnFormat, Size, Stack } from 'aws-cdk-lib/core';
 import { Construct } from 'constructs';
 import { checkComponents, MAX_COMPONENT_NAME } from './components/check-props.ts';
 import { componentLogGroup, createExecutionRole } from './components/execution-role.ts';
@@ -17,6 +17,7 @@ import { addComponentScaling } from './components/scaling.ts';
 import { renderUpdate, rollbackAlarm } from './components/update.ts';
 import { encryptionKeyOf, setEncryptionKey } from './encryption.ts';
 import { takesVolumeKey } from './endpoint/combinations.ts';
+import { defaultName, MAX_ENDPOINT_NAME, spellings } from './endpoint/default-name.ts';
 import { EndpointBase, endpointArnOf, INVOKE } from './endpoint/endpoint-base.ts';
 import { DEFAULT_LOG_RETENTION, keepGroups } from './endpoint/log-group.ts';
 import { renderMetricsConfig } from './endpoint/metrics-config.ts';
@@ -34,7 +35,6 @@ import { attachToVpc } from './vpc-attachment.ts';
 const VARIANT = 'AllTraffic';
 const DEFAULT_MEMORY = Size.mebibytes(1024);
 const SUFFIX = '-components';
-const MAX_NAME = 63;
 
 /**
  * A name that no other kind of endpoint has: an endpoint that hosts a model takes no components, so that a change from
@@ -42,8 +42,7 @@ const MAX_NAME = 63;
  * @see https://github.com/hashicorp/terraform-provider-aws/issues/40644
  */
 function nameOf(scope: Construct): string {
-  const maxLength = MAX_NAME - 1 - MAX_COMPONENT_NAME - SUFFIX.length;
-  return Names.uniqueResourceName(scope, { maxLength, separator: '-' }) + SUFFIX;
+  return defaultName(scope, MAX_ENDPOINT_NAME - 1 - MAX_COMPONENT_NAME, SUFFIX);
 }
 
 /**
@@ -77,7 +76,8 @@ export class ComponentEndpoint extends EndpointBase {
     this.endpointName = props.endpointName ?? nameOf(this);
     this.endpointArn = endpointArnOf(Stack.of(this), this.endpointName);
     this.enabled = props.enabled ?? true;
-    this.components = props.components.map((component) => this.bind(component));
+    const named = props.endpointName !== undefined;
+    this.components = props.components.map((component) => this.bind(component, named));
     const vpc = attachToVpc(this, props);
     this.executionRole = createExecutionRole(this, this.endpointName, this.components, vpc);
     this.config = this.createConfig(props, vpc?.config);
@@ -141,14 +141,15 @@ export class ComponentEndpoint extends EndpointBase {
   /** Lets `grantee` do what `actions` say with this endpoint and its components. */
   override grant(grantee: IGrantable, ...actions: string[]): Grant {
     const resourceArns = [
-      this.endpointArn,
-      ...this.components.map(({ componentArn }) => componentArn),
+      ...spellings(this.endpointArn, this.endpointName),
+      ...this.components.flatMap((one) => spellings(one.componentArn, one.componentName)),
     ];
     return Grant.addToPrincipal({ grantee, actions, resourceArns });
   }
 
-  private bind(props: ComponentProps): BoundComponent {
-    const componentName = `${this.endpointName}-${props.name}`;
+  private bind(props: ComponentProps, named: boolean): BoundComponent {
+    const name = named ? props.name : props.name.toLowerCase();
+    const componentName = `${this.endpointName}-${name}`;
     const componentArn = Stack.of(this).formatArn({
       service: 'sagemaker',
       resource: 'inference-component',

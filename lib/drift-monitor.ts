@@ -171,7 +171,7 @@ export class DriftMonitor extends Construct {
     schedule: string,
     settings: Readonly<Record<string, string>>,
   ): IFunction {
-    const captures = `${prefix}${endpoint.endpointName}/`;
+    const captures = `${prefix.replace(/(?<=[^/])$/, '/')}${endpoint.endpointName}/`;
     const reports = `drift/${endpoint.endpointName}/`;
     const file = new Asset(this, 'Baseline', { path: baseline });
     const { handler, role } = addFunction(this, 'drift', {

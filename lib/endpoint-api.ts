@@ -18,6 +18,7 @@ import { ApiGatewayDomain } from 'aws-cdk-lib/aws-route53-targets';
 import { Duration, Names, Stage, Token } from 'aws-cdk-lib/core';
 import { Construct } from 'constructs';
 import { encryptionKeyOf, setEncryptionKey } from './encryption.ts';
+import { spellings } from './endpoint/default-name.ts';
 import type { IRealtimeEndpoint } from './endpoint/endpoint-base.ts';
 import { checkProps, DEFAULT_TIMEOUT_SECONDS } from './endpoint-api/check-props.ts';
 import { corsHeaders, invokeEndpoint, methodOptions } from './endpoint-api/integration.ts';
@@ -144,7 +145,7 @@ export class EndpointApi extends Construct {
     Grant.addToPrincipal({
       grantee: policy,
       actions: ['sagemaker:InvokeEndpoint'],
-      resourceArns: [endpoint.endpointArn],
+      resourceArns: spellings(endpoint.endpointArn, endpointName),
     });
     return {
       endpointName,

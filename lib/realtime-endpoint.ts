@@ -1,13 +1,14 @@
 /** A SageMaker endpoint: variants, autoscaling, guarded updates, capture, asynchronous or serverless. */
 import { CfnAlarm, type IAlarm } from 'aws-cdk-lib/aws-cloudwatch';
 import { CfnEndpoint, CfnEndpointConfig, type CfnEndpointProps } from 'aws-cdk-lib/aws-sagemaker';
-import { Annotations, Aspects, Lazy, Names, Stack } from 'aws-cdk-lib/core';
+import { Annotations, Aspects, Lazy, Stack } from 'aws-cdk-lib/core';
 import { Construct } from 'constructs';
 import { encryptionKeyOf, grantFormerKeys, setEncryptionKey, setFormerKeys } from './encryption.ts';
 import { type AsyncFiles, asyncFiles, renderAsyncInference } from './endpoint/async-inference.ts';
 import { addScaling, checkScaling, type ScalingProps } from './endpoint/autoscaling.ts';
 import { checkCombination, takesVolumeKey } from './endpoint/combinations.ts';
 import { renderDataCapture } from './endpoint/data-capture.ts';
+import { defaultName, MAX_ENDPOINT_NAME } from './endpoint/default-name.ts';
 import {
   checkTraffic,
   type DeploymentProps,
@@ -63,8 +64,7 @@ function withKeys(scope: Construct, props: RealtimeEndpointProps): RealtimeEndpo
 function nameOf(scope: Construct, props: RealtimeEndpointProps): string {
   const serverless = props.variants.some((variant) => variant.serverless) && '-serverless';
   const suffix = serverless || (props.asyncInference && '-async') || '';
-  const maxLength = 63 - suffix.length;
-  return Names.uniqueResourceName(scope, { maxLength, separator: '-' }) + suffix;
+  return defaultName(scope, MAX_ENDPOINT_NAME, suffix);
 }
 
 /** Models of a variant: its own, and those of its pools. */
@@ -92,7 +92,7 @@ export class RealtimeEndpoint extends EndpointBase {
   }
 
   /**
-   * An endpoint by its ARN, in any account and region. ARNs have names in lower case: metrics of an endpoint
+   * An endpoint by its ARN, in any account and region. ARNs may have names in lower case: metrics of an endpoint
    * with capitals need {@link RealtimeEndpoint.fromEndpointName}.
    */
   static fromEndpointArn(scope: Construct, id: string, endpointArn: string): IRealtimeEndpoint {

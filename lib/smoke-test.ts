@@ -92,6 +92,7 @@ export class SmokeTest extends Construct {
     const { handler, role } = createCheckFunction(this, {
       description: `Smoke test of ${endpoint.endpointName}`,
       endpointArn: endpoint.endpointArn,
+      endpointName: endpoint.endpointName,
       environment: { SAMPLES_DIR },
       ...(layer && { layers: [layer] }),
       ...(props.vpc && { vpc: props.vpc as IVpc }),

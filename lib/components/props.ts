@@ -55,7 +55,10 @@ export interface ComponentUpdateProps {
 
 /** One model with its share of the instances. */
 export interface ComponentProps extends StartTimes {
-  /** Names it among the components; SageMaker's name of it is the endpoint's, a hyphen and this. */
+  /**
+   * Names it among the components; SageMaker's name of it is the endpoint's, a hyphen and this, in lower case unless the
+   * endpoint has an `endpointName`.
+   */
   readonly name: string;
   /** The model that its copies serve. */
   readonly model: IModel;

@@ -41,7 +41,8 @@ export function addComponentScaling(
   addWakeUp(scope, scalable, {
     name: componentName,
     aggregation: 'Maximum',
-    cooldown: Duration.minutes(1),
+    // The usual time of an instance: requests that are sent again meanwhile must not add a copy every minute.
+    cooldown: Duration.minutes(5),
     alarm: {
       id: 'NoCapacity',
       alarmDescription: 'Requests come and there is no copy: one is added',

@@ -62,7 +62,8 @@ export function renderDataCapture(
   }
   return {
     enableCapture: true,
-    destinationS3Uri: bucket.s3UrlForObject(prefix),
+    // AWS's examples have no slash at the end, and nothing says that a second one is left out.
+    destinationS3Uri: bucket.s3UrlForObject(prefix.replace(/\/+$/, '')),
     initialSamplingPercentage: samplingPercentage,
     captureOptions: (props.capture ?? ['Input', 'Output']).map((captureMode) => ({ captureMode })),
     captureContentTypeHeader: { jsonContentTypes: TEXT_TYPES, csvContentTypes: ['text/csv'] },

@@ -3,6 +3,7 @@ import { Grant, type IGrantable } from 'aws-cdk-lib/aws-iam';
 import type { IEndpoint } from 'aws-cdk-lib/aws-sagemaker';
 import { Arn, ArnFormat, Resource, type Stack, Token } from 'aws-cdk-lib/core';
 import type { Construct } from 'constructs';
+import { spellings } from './default-name.ts';
 import { VariantMetrics } from './metrics.ts';
 
 /** An endpoint, made in the app or there already. */
@@ -34,7 +35,8 @@ export abstract class EndpointBase extends Resource implements IRealtimeEndpoint
 
   /** Lets `grantee` do what `actions` say with this endpoint. */
   grant(grantee: IGrantable, ...actions: string[]): Grant {
-    return Grant.addToPrincipal({ grantee, actions, resourceArns: [this.endpointArn] });
+    const resourceArns = spellings(this.endpointArn, this.endpointName);
+    return Grant.addToPrincipal({ grantee, actions, resourceArns });
   }
 
   variantMetrics(variantName = 'AllTraffic'): VariantMetrics {
@@ -68,7 +70,7 @@ export function endpointArnOf(stack: Stack, endpointName: string): string {
   return stack.formatArn({
     service: 'sagemaker',
     resource: 'endpoint',
-    // IAM compares ARNs by letter case, and SageMaker writes endpoint names in lower case.
+    // Policies have both spellings: `spellings`.
     resourceName: Token.isUnresolved(endpointName) ? endpointName : endpointName.toLowerCase(),
     arnFormat: ArnFormat.SLASH_RESOURCE_NAME,
   });

@@ -102,6 +102,10 @@ const DEFAULT_VARIANT = 'AllTraffic';
 /** Instance type of endpoints. */
 export const DEFAULT_INSTANCE_TYPE = 'ml.g4dn.xlarge';
 
+const START_TIMES = ['modelDataDownloadTimeout', 'containerStartupHealthCheckTimeout'] as const;
+/** @see https://docs.aws.amazon.com/sagemaker/latest/dg/serverless-endpoints.html */
+const SERVERLESS_START = [60, 180] as const;
+
 const ROUTING = { 'least-outstanding-requests': 'LEAST_OUTSTANDING_REQUESTS', random: 'RANDOM' };
 
 /** Refuses variants without a model, before anything is read of it: JavaScript and tsx know no types. */
@@ -283,6 +287,15 @@ function checkServerlessVariant(scope: Construct, prop: string, props: VariantPr
   const refuse = (problem: string, fix: string) =>
     invalidProp(scope, `${prop}.serverless`, problem, fix);
   refuseProblem(scope, `${prop}.serverless`, serverlessProblem(props));
+  for (const field of START_TIMES) {
+    checkRange(
+      scope,
+      `${prop}.${field}`,
+      props[field]?.toSeconds(),
+      ...SERVERLESS_START,
+      'seconds',
+    );
+  }
   const { image, data, inVpc, networkIsolation } = props.model;
   if (image.platform.accelerator === 'gpu') {
     refuse('serverless endpoints have no GPU', `Use a 'cpu' or 'in-process' image`);

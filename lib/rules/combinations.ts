@@ -54,11 +54,11 @@ export function typesProblem(
   return ['types', { problem: `${twin} is in the list twice`, fix: 'Name each type once' }];
 }
 
-/** The first component whose name another has. */
+/** The first component whose name another has, in any letter case. */
 export function componentNameProblem(
   names: readonly string[],
 ): readonly [index: number, problem: Problem] | undefined {
-  const twin = twinIndex(names);
+  const twin = twinIndex(names.map((name) => name.toLowerCase()));
   if (twin < 0) return undefined;
   const problem = `'${names[twin]}' is used twice`;
   return [twin, { problem, fix: 'Give each component a name of its own' }];

@@ -5,6 +5,7 @@ import { NodejsFunction, type NodejsFunctionProps } from 'aws-cdk-lib/aws-lambda
 import { Aws, Duration } from 'aws-cdk-lib/core';
 import type { Construct } from 'constructs';
 import { createLogGroup } from '../encryption.ts';
+import { spellings } from '../endpoint/default-name.ts';
 import { bundledFunction } from '../hashing/bundled-function.ts';
 
 /** Longest run of a Lambda function. */
@@ -19,11 +20,12 @@ interface CheckFunctionProps
   readonly description: string;
   /** The endpoint whose state the function may read. */
   readonly endpointArn: string;
+  readonly endpointName: string;
 }
 
 /** Adds the function, which may read the endpoint's state and the stack's, and write its log. */
 export function createCheckFunction(scope: Construct, props: CheckFunctionProps) {
-  const { endpointArn, ...functionProps } = props;
+  const { endpointArn, endpointName, ...functionProps } = props;
   const logGroup = createLogGroup(scope, 'Log');
   const role = new Role(scope, 'Role', {
     description: props.description,
@@ -31,7 +33,10 @@ export function createCheckFunction(scope: Construct, props: CheckFunctionProps)
   });
   logGroup.grantWrite(role);
   role.addToPolicy(
-    new PolicyStatement({ actions: ['sagemaker:DescribeEndpoint'], resources: [endpointArn] }),
+    new PolicyStatement({
+      actions: ['sagemaker:DescribeEndpoint'],
+      resources: spellings(endpointArn, endpointName),
+    }),
   );
   role.addToPolicy(
     new PolicyStatement({

@@ -25,6 +25,7 @@ export function checkDeployed(scope: Construct, props: DeployedProps): CustomRes
   const { handler, role } = createCheckFunction(check, {
     description: `Checks which configuration ${endpointName} runs`,
     endpointArn,
+    endpointName,
   });
   // A smoke test without samples: the state of the endpoint alone.
   const plan: SmokeTestPlan = {

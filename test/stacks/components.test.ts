@@ -96,7 +96,7 @@ test('the role of the endpoint reads every model, pulls every image, and writes 
   );
   const text = JSON.stringify(policies);
   expect(text).toContain(
-    'log-group:/aws/sagemaker/InferenceComponents/Test-Endpoint-0FBD4E12-components-*',
+    'log-group:/aws/sagemaker/InferenceComponents/test-endpoint-9ca9ee48-components-*',
   );
   expect(text).toContain('ecr:BatchGetImage');
   expect(text).toContain('s3:GetObject');
@@ -304,7 +304,7 @@ test('who may ask the endpoint may ask each component', () => {
   const endpoint = endpointOf(stack);
   endpoint.grantInvoke(endpoint.executionRole);
   const text = JSON.stringify(Template.fromStack(stack).findResources('AWS::IAM::Policy'));
-  expect(text).toMatch(/inference-component\/Test-Endpoint-\w+-components-cats/);
+  expect(text).toMatch(/inference-component\/test-endpoint-\w+-components-cats/);
 });
 
 test('the dashboard and the alarms are of each component', () => {
@@ -332,7 +332,7 @@ test('the smoke test asks each component by name, and samples that name one only
     template.findResources('Custom::SageMakerSmokeTest'),
   );
   const plan = JSON.stringify(Properties.Plan);
-  expect(plan).toMatch(/componentName\\+":\\+"Test-Endpoint-\w+-components-cats/);
+  expect(plan).toMatch(/componentName\\+":\\+"test-endpoint-\w+-components-cats/);
   expect(plan).toMatch(/component\\+":\\+"dogs/);
   const wrong = [{ ...samples[0], name: 'x', component: 'birds' }] as typeof samples;
   expect(

@@ -587,25 +587,38 @@ test('several variants share the requests by weight', () => {
   expect(() => endpoint.variantMetrics('other')).toThrow(/no variant 'other'\. Known: old, new/);
 });
 
-test('grantInvoke names this endpoint, in lower case as SageMaker does', () => {
+test.each([
+  [undefined, 1],
+  ['digits', 1],
+  ['Digits', 2],
+])('grantInvoke names the endpoint %s, in each spelling that its ARN may have', (name, count) => {
   const stack = testStack();
   const variants = [{ model: testModel(stack) }];
-  const endpoint = new RealtimeEndpoint(stack, 'Endpoint', { variants });
+  const props = { variants, ...(name !== undefined && { endpointName: name }) };
+  const endpoint = new RealtimeEndpoint(stack, 'Endpoint', props);
   const role = new Role(stack, 'Caller', { assumedBy: new ServicePrincipal('ecs.amazonaws.com') });
   endpoint.grantInvoke(role);
-  const resource = stack.resolve(endpoint.endpointArn);
-  expect(JSON.stringify(resource)).toContain(endpoint.endpointName.toLowerCase());
-  Template.fromStack(stack).hasResourceProperties('AWS::IAM::Policy', {
-    PolicyDocument: {
-      Statement: [
-        {
-          Action: ['sagemaker:InvokeEndpoint', 'sagemaker:InvokeEndpointWithResponseStream'],
-          Resource: resource,
-        },
-      ],
-    },
-    Roles: [{ Ref: Match.stringLikeRegexp('^Caller') }],
+  const Policies = Object.values(Template.fromStack(stack).findResources('AWS::IAM::Policy'));
+  for (const action of ['sagemaker:InvokeEndpoint', 'sagemaker:DescribeEndpoint']) {
+    const [statement] = Policies.flatMap(({ Properties }) =>
+      Properties.PolicyDocument.Statement.filter(({ Action }: { Action: string | string[] }) =>
+        [Action].flat().includes(action),
+      ),
+    );
+    const arns = [statement.Resource].flat().map((arn) => JSON.stringify(arn));
+    expect(arns).toHaveLength(count);
+    expect(arns.some((arn) => arn.includes(`endpoint/${endpoint.endpointName}"`))).toBe(true);
+    expect(arns.some((arn) => arn.includes(endpoint.endpointName.toLowerCase()))).toBe(true);
+  }
+});
+
+test('the default name has no capitals, and differs from that of earlier releases in more than case', () => {
+  const stack = testStack();
+  const { endpointName } = new RealtimeEndpoint(stack, 'Endpoint', {
+    variants: [{ model: testModel(stack) }],
   });
+  expect(endpointName).toMatch(/^test-endpoint-[0-9a-f]{8}$/);
+  expect(endpointName).not.toBe('test-endpoint-0fbd4e12');
 });
 
 test('an endpoint that exists already can be granted by its name', () => {
