@@ -340,6 +340,7 @@ export const choices = (baseline: string): Readonly<Record<string, readonly Choi
         sharding: { objectsPerShard: 1_000_000 },
         splitType: 'RecordIO',
         batchStrategy: 'SingleRecord',
+        accept: 'application/x-tfrecord',
         assembleWith: 'None',
         runOnDeploy: true,
       },
