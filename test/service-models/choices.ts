@@ -196,7 +196,9 @@ export const choices = (baseline: string): Readonly<Record<string, readonly Choi
     { model: { model: MODEL_DIR, compression: 'gzip' } },
     { model: { model: MODEL_DIR, compression: 'none' } },
     { model: { archive: ARCHIVE, fingerprint } },
-    { model: { archive: 's3://models/next/2/', archiveKeyArn: KEY } },
+    {
+      model: { archive: 's3://models/next/2/', archives: 's3://models/next/', archiveKeyArn: KEY },
+    },
     { model: { multiModel: 's3://models/all/' } },
     { model: { modelName: 'digits-2', fingerprint } },
     { model: { modelPackage: PACKAGE } },
