@@ -4,16 +4,10 @@ import { SizeRoundingBehavior, Token } from 'aws-cdk-lib/core';
 import type { Construct } from 'constructs';
 import { checkNotices, checkPlaces, checkSchedule, checkSetting } from '../batch/check-props.ts';
 import { checkGpu, checkPlatform, warnOfIdleGpu } from '../image-platform.ts';
+import { mayHold, sizeOf } from '../instance-types/index.ts';
 import { checkInteger, checkRange, invalidProp } from '../validation.ts';
 import { DEFAULT_WORKERS, rangesOf } from './command.ts';
-import {
-  ec2Family,
-  mayHold,
-  sizeOf,
-  typesOf,
-  WORKER_MEMORY,
-  WORKER_VCPUS,
-} from './instance-types.ts';
+import { ec2Family, typesOf, WORKER_MEMORY, WORKER_VCPUS } from './instance-types.ts';
 import type { BatchWorkerProps } from './props.ts';
 
 /** `m6i.xlarge`; SageMaker's names begin with `ml.`. */

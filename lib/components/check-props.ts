@@ -10,6 +10,7 @@ import {
   COMPONENT_OF_MANY,
   componentNameProblem,
   copiesProblem,
+  shareProblem,
 } from '../rules/combinations.ts';
 import { checkInteger, checkOneOf, checkRange, invalidProp, refuseProblem } from '../validation.ts';
 import type { ComponentEndpointProps, ComponentProps } from './props.ts';
@@ -74,6 +75,11 @@ function checkComponent(
   startTimes(scope, prop, times);
   if (accelerators !== undefined && !Token.isUnresolved(instanceType)) {
     refuseProblem(scope, `${prop}.accelerators`, acceleratorsProblem(instanceType));
+  }
+  if (!Token.isUnresolved(instanceType) && !Token.isUnresolved(cpus)) {
+    const [field, problem] =
+      shareProblem(instanceType, { cpus, memoryMiB: memory?.toMebibytes() }) ?? [];
+    refuseProblem(scope, `${prop}.${field}`, problem);
   }
   if (!scaling) return;
   checkInteger(scope, `${prop}.scaling.maxCopies`, scaling.maxCopies, 1, MAX);

@@ -6,6 +6,7 @@ import {
   COMPONENT_OF_MANY,
   componentNameProblem,
   copiesProblem,
+  shareProblem,
 } from '../rules/combinations.ts';
 import { API, at, each, GUIDE, type Rule } from './rule.ts';
 
@@ -72,6 +73,20 @@ export const COMPONENT_RULES: readonly Rule[] = [
       // The default type has a GPU.
       if (index < 0 || instanceType === undefined) return undefined;
       return [`components[${index}].accelerators`, acceleratorsProblem(instanceType)];
+    }),
+  },
+  {
+    id: 'share-of-a-component',
+    says: 'An inference component takes no more vCPUs and memory than an instance has.',
+    source: `${API}/API_InferenceComponentComputeResourceRequirements.html`,
+    check: each('endpoint', ({ components = [], instanceType }) => {
+      if (instanceType === undefined) return undefined;
+      for (const [i, component] of components.entries()) {
+        const found = shareProblem(instanceType, component);
+        const field = found?.[0] === 'memory' ? 'memoryMiB' : 'cpus';
+        if (found) return [`components[${i}].${field}`, found[1]];
+      }
+      return undefined;
     }),
   },
   {

@@ -474,6 +474,27 @@ const CASES: Readonly<
     ],
     kept: [shared({ components: [{ name: 'a', accelerators: 1 }] })],
   },
+  'share-of-a-component': {
+    broken: [
+      [
+        shared({
+          instanceType: 'ml.c6i.xlarge',
+          components: [{ name: 'a' }, { name: 'b', cpus: 5 }],
+        }),
+        `${COMPONENTS}[1].cpus`,
+      ],
+      [
+        shared({ instanceType: 'ml.c6i.xlarge', components: [{ name: 'a', memoryMiB: 8192 }] }),
+        `${COMPONENTS}[0].memoryMiB`,
+      ],
+    ],
+    kept: [
+      shared({
+        instanceType: 'ml.c6i.xlarge',
+        components: [{ name: 'a', cpus: 4, memoryMiB: 7168 }],
+      }),
+    ],
+  },
   'components-are-updated-in-batches': {
     broken: [
       [shared({ deployment: {} }), TRAFFIC],

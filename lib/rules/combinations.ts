@@ -1,5 +1,5 @@
 /** Parts of an endpoint that do not go together. */
-import { hasGpu } from '../instance-types/index.ts';
+import { hasGpu, mayHold, sizeOf } from '../instance-types/index.ts';
 import { aboveProblem, type Problem, startProblem, twinIndex } from '../problem.ts';
 
 /** A shadow that SageMaker does not take. @param variants production variants beside it */
@@ -68,6 +68,28 @@ export function componentNameProblem(
 export function acceleratorsProblem(instanceType: string): Problem {
   if (hasGpu(instanceType)) return undefined;
   return { problem: `${instanceType} has no accelerators`, fix: 'Leave it out, or use a GPU type' };
+}
+
+/**
+ * What no instance can set aside for one copy of a component, with the field: SageMaker would look for room in vain, for the time
+ * of a deployment.
+ */
+export function shareProblem(
+  instanceType: string,
+  {
+    cpus = 0,
+    memoryMiB = 0,
+  }: { readonly cpus?: number | undefined; readonly memoryMiB?: number | undefined },
+): readonly [field: 'cpus' | 'memory', problem: Problem] | undefined {
+  const memoryGiB = memoryMiB / 1024;
+  if (mayHold(instanceType, cpus, memoryGiB)) return undefined;
+  const has = `${sizeOf(instanceType)}, some of it for the system`;
+  return mayHold(instanceType, cpus, 0)
+    ? [
+        'memory',
+        { problem: `${memoryMiB} MiB never fit: ${has}`, fix: 'Give less, or use a larger type' },
+      ]
+    : ['cpus', { problem: `${cpus} never fit: ${has}`, fix: 'Give fewer, or use a larger type' }];
 }
 
 /**

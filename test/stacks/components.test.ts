@@ -350,6 +350,16 @@ describe('refuses what SageMaker would', () => {
     ['no component', refused({ components: [] }), /components: none given/],
     ['a long name', one({ name: 'x'.repeat(23) }), /components\[0\]\.name: .* at most 22/],
     ['little memory', one({ memory: Size.mebibytes(64) }), /components\[0\]\.memory: 64 is out/],
+    [
+      'more CPUs than an instance has',
+      one({ cpus: 9 }),
+      /components\[0\]\.cpus: 9 never fit: ml\.c6i\.2xlarge has 8 vCPUs and 16 GiB/,
+    ],
+    [
+      'all of its memory',
+      one({ memory: Size.gibibytes(16) }),
+      /components\[0\]\.memory: 16384 MiB never fit/,
+    ],
     ['a bit of a CPU', one({ cpus: 0.1 }), /components\[0\]\.cpus: 0\.1 is out/],
     [
       'half a GPU',
