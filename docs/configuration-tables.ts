@@ -15,7 +15,7 @@ interface Field {
 
 /** Have tables of their own, or pages. */
 const APART = [
-  ...['models', 'endpoint', 'batch', 'variants', 'shadow', 'samples'],
+  ...['models', 'endpoint', 'batch', 'batchWorker', 'variants', 'shadow', 'samples'],
   ...['preprocess', 'postprocess'],
 ];
 

@@ -52,6 +52,6 @@ test('the Dockerfile builds on the default release', () => {
 
 test('the tables of the configuration are what its schema says', () => {
   const page = readFileSync(join(__dirname, 'configuration.md'), 'utf8');
-  expect(page.match(/<!-- fields:/g)).toHaveLength(6);
+  expect(page.match(/<!-- fields:/g)).toHaveLength(7);
   expect(withTables(page)).toBe(page);
 });

@@ -24,6 +24,7 @@ function at(schema: Schema, path: readonly string[]): Schema | undefined {
 const PARTS: Readonly<Record<string, readonly string[]>> = {
   '': ['models', '*', 'endpoint'],
   batch: ['models', '*', 'batch'],
+  batchWorker: ['models', '*', 'batchWorker'],
   model: ['models', '*'],
   top: [],
 };

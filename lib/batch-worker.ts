@@ -21,14 +21,18 @@ import { Annotations, Duration, Fn, Resource } from 'aws-cdk-lib/core';
 import type { Construct } from 'constructs';
 import { tellOfBlockedQueue, tellOfEndedJobs } from './batch/tell-of-ends.ts';
 import { checkWorker } from './batch-worker/check-props.ts';
-import { DEFAULT_WORKERS, workerCommand, workerParameters } from './batch-worker/command.ts';
+import {
+  DEFAULT_ATTEMPTS,
+  DEFAULT_WORKERS,
+  workerCommand,
+  workerParameters,
+} from './batch-worker/command.ts';
 import { mostVcpus, typesOf, WORKER_MEMORY, WORKER_VCPUS } from './batch-worker/instance-types.ts';
 import { createExecutionRole, createWorkerRole } from './batch-worker/permissions.ts';
 import type { BatchWorkerProps } from './batch-worker/props.ts';
 import { createLogGroup, setEncryptionKey, setFormerKeys } from './encryption.ts';
 import { eventsRole } from './event-role.ts';
 
-const DEFAULT_ATTEMPTS = 10;
 /** As long as SageMaker lets a Processing job run. */
 const DEFAULT_TIMEOUT = Duration.days(5);
 

@@ -1,6 +1,7 @@
 /** The schema of `serving.config.ts`: what the app deploys. */
 import * as z from 'zod';
 import { batch } from './config/batch.ts';
+import { batchWorker, checkWorkerSource, workersWithoutVpc } from './config/batch-worker.ts';
 import { type component, componentConflict } from './config/components.ts';
 import { endpoint, type endpointVariant, unrecordedData } from './config/endpoint.ts';
 import { environment, vpc } from './config/environment.ts';
@@ -23,6 +24,11 @@ const model = z
       ),
     endpoint: endpoint.optional().describe('An endpoint that answers requests.'),
     batch: batch.optional().describe('A state machine that runs batch transforms.'),
+    batchWorker: batchWorker
+      .optional()
+      .describe(
+        '[Workers on AWS Batch](batch.md#on-aws-batch-on-spot-instances), on spot instances, with their queue and job. Needs `vpc`.',
+      ),
   })
   .superRefine((config, context) => {
     if (sourcesOf(config).length === 0) {
@@ -31,9 +37,10 @@ const model = z
     }
     checkSources(config, context);
     checkVariants(config, context);
+    checkWorkerSource(config, context);
   })
-  .refine(({ endpoint, batch }) => endpoint || batch, {
-    message: `deploys nothing. Add 'endpoint', 'batch' or both`,
+  .refine(({ endpoint, batch, batchWorker }) => endpoint || batch || batchWorker, {
+    message: `deploys nothing. Add 'endpoint', 'batch' or 'batchWorker'`,
   });
 
 /** Schema of the configuration. Its descriptions are the tables of docs/configuration.md. */
@@ -65,7 +72,7 @@ export const configSchema = z
     vpc: vpc
       .optional()
       .describe(
-        'VPC of models and smoke tests, in every environment without one of its own. Default: none.',
+        'VPC of models, smoke tests and workers, in every environment without one of its own. Default: none.',
       ),
     encryptionKeyArn: keyArn
       .optional()
@@ -116,6 +123,9 @@ export const configSchema = z
       const path = ['models', name, 'endpoint', 'api', 'jwt'];
       if (tokens) refuse(path, `${tokens.problem}. ${tokens.fix}`);
     }
+    for (const { model, message } of workersWithoutVpc(config)) {
+      refuse(['models', model, 'batchWorker'], message);
+    }
     if (!vpc) return;
     const regions = new Set(environments.filter((one) => !one.vpc).map(({ region }) => region));
     if (regions.size < 2) return;
@@ -138,6 +148,8 @@ export type VariantConfig = z.output<typeof endpointVariant>;
 export type ComponentConfig = z.output<typeof component>;
 /** Its batch transform. */
 export type BatchConfig = NonNullable<ModelConfig['batch']>;
+/** Its workers on AWS Batch. */
+export type BatchWorkerConfig = NonNullable<ModelConfig['batchWorker']>;
 /** The registry of a project. */
 export type RegistryConfig = z.output<typeof registry>;
 /** What starts deployments from the registry. */

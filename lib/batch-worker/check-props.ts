@@ -5,6 +5,13 @@ import type { Construct } from 'constructs';
 import { checkNotices, checkPlaces, checkSchedule, checkSetting } from '../batch/check-props.ts';
 import { checkGpu, checkPlatform, warnOfIdleGpu } from '../image-platform.ts';
 import { mayHold, sizeOf } from '../instance-types/index.ts';
+import {
+  LEAST_WORKER,
+  WORKER_ATTEMPTS,
+  WORKER_VCPU_COUNTS,
+  WORKER_WAIT_SECONDS,
+  WORKERS_OF_A_RUN,
+} from '../rules/bounds.ts';
 import { checkInteger, checkRange, invalidProp } from '../validation.ts';
 import { DEFAULT_WORKERS, rangesOf } from './command.ts';
 import { ec2Family, typesOf, WORKER_MEMORY, WORKER_VCPUS } from './instance-types.ts';
@@ -13,26 +20,20 @@ import type { BatchWorkerProps } from './props.ts';
 /** `m6i.xlarge`; SageMaker's names begin with `ml.`. */
 const EC2_TYPE = /^[a-z][a-z0-9-]*\.[a-z0-9-]+$/;
 
-/** @see https://docs.aws.amazon.com/batch/latest/APIReference/API_JobStateTimeLimitAction.html */
-const WAIT_SECONDS = [600, 86_400] as const;
-
-/** @see https://docs.aws.amazon.com/batch/latest/userguide/job_timeouts.html */
-const LEAST_TIMEOUT = 60;
-
 /** @throws naming the prop */
 export function checkWorker(scope: Construct, props: BatchWorkerProps): void {
   const { model, workers = DEFAULT_WORKERS } = props;
-  checkInteger(scope, 'workers', workers, 1, 10_000);
-  checkInteger(scope, 'vcpus', props.vcpus, 1, 256);
-  checkInteger(scope, 'attempts', props.attempts, 1, 10);
+  checkInteger(scope, 'workers', workers, ...WORKERS_OF_A_RUN);
+  checkInteger(scope, 'vcpus', props.vcpus, ...WORKER_VCPU_COUNTS);
+  checkInteger(scope, 'attempts', props.attempts, ...WORKER_ATTEMPTS);
   checkInteger(scope, 'ranges', props.ranges, 1, MAX_RANGES);
   checkSetting(scope, 'maxFailurePercent', 'maxFailurePercent', props.maxFailurePercent);
   const wait = props.provisioningTimeout?.toSeconds();
-  checkRange(scope, 'provisioningTimeout', wait, ...WAIT_SECONDS, 'seconds');
+  checkRange(scope, 'provisioningTimeout', wait, ...WORKER_WAIT_SECONDS, 'seconds');
   const { budgetHours, timeout } = props;
-  if (timeout && !timeout.isUnresolved() && timeout.toSeconds() < LEAST_TIMEOUT) {
+  if (timeout && !timeout.isUnresolved() && timeout.toSeconds() < LEAST_WORKER.timeoutSeconds) {
     const problem = `${timeout.toSeconds()} seconds are less than AWS Batch takes`;
-    invalidProp(scope, 'timeout', problem, `Give ${LEAST_TIMEOUT} or more`);
+    invalidProp(scope, 'timeout', problem, `Give ${LEAST_WORKER.timeoutSeconds} or more`);
   }
   if (budgetHours !== undefined && !Token.isUnresolved(budgetHours) && !(budgetHours > 0)) {
     invalidProp(scope, 'budgetHours', `${budgetHours} hours are no budget`, 'Give more than 0');

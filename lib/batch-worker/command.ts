@@ -14,6 +14,7 @@ interface WorkerParameters {
 
 /** Defaults that the construct shares with its checks. */
 export const DEFAULT_WORKERS = 8;
+export const DEFAULT_ATTEMPTS = 10;
 const RANGES_OF_A_WORKER = 8;
 const FEWEST_RANGES = 64;
 

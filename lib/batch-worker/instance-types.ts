@@ -6,7 +6,7 @@ import type { BatchWorkerProps } from './props.ts';
 /** Defaults that the construct shares with its checks. */
 export const WORKER_VCPUS = 4;
 export const WORKER_MEMORY = Size.gibibytes(12);
-const DEFAULT_TYPES = {
+export const DEFAULT_TYPES = {
   gpu: ['g4dn.xlarge', 'g5.xlarge', 'g6.xlarge'],
   x86_64: ['m6i.xlarge', 'm6a.xlarge', 'm7i.xlarge'],
   arm64: ['m6g.xlarge', 'm7g.xlarge', 'm8g.xlarge'],

@@ -294,9 +294,12 @@ export const APP_RULES: readonly Rule[] = [
     says: 'The unit of a rate of 1 is singular (rate(1 day)), of other rates plural. A cron expression has six fields, each in its range; the day of the month or the day of the week is a question mark.',
     source:
       'https://docs.aws.amazon.com/eventbridge/latest/userguide/eb-scheduled-rule-pattern.html',
-    check: each('batch', ({ schedule }) =>
-      schedule === undefined ? undefined : ['schedule', scheduleProblem(schedule)],
-    ),
+    check: (config) =>
+      (['batch', 'batchWorker'] as const).flatMap((part) =>
+        each(part, ({ schedule }) =>
+          schedule === undefined ? undefined : ['schedule', scheduleProblem(schedule)],
+        )(config),
+      ),
   },
   {
     id: 'payload-in-flight',
@@ -355,7 +358,10 @@ export const APP_RULES: readonly Rule[] = [
       const longest = (texts: readonly string[]) =>
         Math.max(0, ...texts.map((text) => text.length));
       const stage = longest(environments.map((one) => `${one.name}-`));
-      const length = stage + `${name}-`.length + longest(Object.keys(models)) + '-batch'.length;
+      const ends = Object.entries(models).map(
+        ([model, { batchWorker }]) => `${model}${batchWorker ? '-batch-worker' : '-batch'}`,
+      );
+      const length = stage + `${name}-`.length + longest(ends);
       if (length <= MAX_STACK_NAME) return [];
       return at('name', {
         problem: `names of stacks would have up to ${length} characters`,

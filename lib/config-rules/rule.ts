@@ -34,7 +34,7 @@ export function at(path: string, problem: Problem): Finding[] {
 }
 
 /** A check of this part of every model; `check` returns the field below the part, and the problem. */
-export function each<K extends 'batch' | 'endpoint'>(
+export function each<K extends 'batch' | 'batchWorker' | 'endpoint'>(
   part: K,
   check: (
     value: NonNullable<ModelConfig[K]>,

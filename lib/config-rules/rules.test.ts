@@ -8,6 +8,10 @@ const endpoint = (fields: object, model: object = {}) => ({
 const batch = (fields: object, model: object = {}) => ({
   models: { m: { model: 'm', ...model, batch: fields } },
 });
+const worker = (fields: object) => ({
+  models: { m: { model: 'm', batchWorker: fields } },
+  vpc: inZones('us-east-1a'),
+});
 const environment = (region: string) => ({ name: 'prod', account: '111111111111', region });
 const vpc = (subnets: number, groups: number) => ({
   vpcId: 'vpc-1',
@@ -221,6 +225,7 @@ const CASES: Readonly<
       [batch({ schedule: 'rate(1 days)' }), 'models.m.batch.schedule'],
       [batch({ schedule: 'rate(5 minute)' }), 'models.m.batch.schedule'],
       [batch({ schedule: 'rate(0 days)' }), 'models.m.batch.schedule'],
+      [worker({ schedule: 'rate(1 days)' }), 'models.m.batchWorker.schedule'],
       [batch({ schedule: 'cron(0 3 * * *)' }), 'models.m.batch.schedule'],
       ...[
         '0 3 * * * *',
@@ -248,6 +253,7 @@ const CASES: Readonly<
     ],
     kept: [
       batch({ schedule: 'rate(1 day)' }),
+      worker({ schedule: 'rate(1 day)' }),
       ...[
         '0 3 ? * MON *',
         '15 10 L * ? *',

@@ -80,7 +80,7 @@ export const sources = {
     .enum(['gzip', 'none'])
     .optional()
     .describe(
-      'One archive, or files under a prefix of S3; `none` not for batch and serverless. Default: `gzip`.',
+      'One archive, or files under a prefix of S3; `none` not for batch, workers and serverless. Default: `gzip`.',
     ),
   environment: z
     .record(z.string(), z.union([z.string(), z.number(), z.boolean()]))

@@ -8,6 +8,7 @@ export function checkVariants(
   config: Sources & {
     readonly endpoint?: z.output<typeof endpoint> | undefined;
     readonly batch?: unknown;
+    readonly batchWorker?: unknown;
   },
   context: z.RefinementCtx,
 ): void {
@@ -25,7 +26,7 @@ export function checkVariants(
     context.addIssue({ code: 'custom', path: [...path, 'environment'], message });
   }
   const all = [...variants, ...components];
-  if (all.length === 0 || derived.length > 0 || config.batch) return;
+  if (all.length === 0 || derived.length > 0 || config.batch || config.batchWorker) return;
   const kind = components.length > 0 ? 'component' : 'variant';
   const message = `no ${kind} serves it: each has a model of its own. Leave the model of one ${kind} out`;
   context.addIssue({ code: 'custom', path: sourcesOf(config).slice(0, 1), message });

@@ -26,6 +26,20 @@ export const INSTANCE_TYPES: Bounds = [1, 5];
 /** Seconds that an API waits: SageMaker answers within 60. */
 export const API_TIMEOUT_SECONDS: Bounds = [1, 60];
 
+/** Workers of a run on AWS Batch: children of an array job. @see https://docs.aws.amazon.com/batch/latest/userguide/array_jobs.html */
+export const WORKERS_OF_A_RUN: Bounds = [1, 10_000];
+/** vCPUs of a worker on AWS Batch. */
+export const WORKER_VCPU_COUNTS: Bounds = [1, 256];
+/** @see https://docs.aws.amazon.com/batch/latest/APIReference/API_RetryStrategy.html */
+export const WORKER_ATTEMPTS: Bounds = [1, 10];
+/** Seconds that a worker waits for an instance. @see https://docs.aws.amazon.com/batch/latest/APIReference/API_JobStateTimeLimitAction.html */
+export const WORKER_WAIT_SECONDS: Bounds = [600, 86_400];
+/**
+ * @see https://docs.aws.amazon.com/batch/latest/APIReference/API_ResourceRequirement.html
+ * @see https://docs.aws.amazon.com/batch/latest/userguide/job_timeouts.html
+ */
+export const LEAST_WORKER = { memoryMiB: 4, timeoutSeconds: 60 } as const;
+
 /** Hours back that a drift monitor looks. */
 export const DRIFT_HOURS: Bounds = [1, 720];
 /** Captures that it reads: the function has 15 minutes. */

@@ -40,11 +40,17 @@ const RENAMED: readonly (readonly [RegExp, string])[] = [
   [/^(samples\b.*|iterations)$/, 'smokeTest.$1'],
 ];
 
+/** Props of workers with another name there. */
+const RENAMED_OF_WORKERS: typeof RENAMED = [
+  [/^(timeout|provisioningTimeout)$/, '$1Seconds'],
+  [/^memory$/, 'memoryMiB'],
+];
+
 /** A stack of a model. */
 interface StackOfModel {
   /** The model's, in the configuration. */
   readonly name: string;
-  readonly kind: 'endpoint' | 'batch';
+  readonly kind: 'endpoint' | 'batch' | 'batchWorker';
   readonly model: ModelConfig;
 }
 
@@ -68,7 +74,8 @@ function configField(
     const path = variant ? fieldOfVariant(variant, ofModel) : ofModel;
     return `models.${name}.${path === ofModel ? path : `endpoint.${path}`}`;
   }
-  const renamed = RENAMED.reduce((text, [from, to]) => text.replace(from, to), field);
+  const names = kind === 'batchWorker' ? RENAMED_OF_WORKERS : RENAMED;
+  const renamed = names.reduce((text, [from, to]) => text.replace(from, to), field);
   return `models.${name}.${kind}.${place === '' ? renamed : ofVariant(model, place, renamed)}`;
 }
 

@@ -1,4 +1,5 @@
 export * from './batch-stack.ts';
+export * from './batch-worker-stack.ts';
 export * from './component-stack.ts';
 export * from './image-stack.ts';
 export * from './registry-stack.ts';

@@ -101,6 +101,11 @@ function existingData(
     : ModelData.fromArchive(bucket, key, { ...options, ...all });
 }
 
+/** Whether the container is cut off from networks. */
+function isIsolated({ networkIsolation, endpoint }: ModelConfig): boolean {
+  return networkIsolation ?? !endpoint?.serverless;
+}
+
 /** The model of `config` in `scope`. @param archiveName see `FromDirectoryOptions` */
 export function modelFromConfig(
   scope: Construct,
@@ -109,23 +114,33 @@ export function modelFromConfig(
   network: VpcAttachmentProps,
   archiveName: string | undefined,
 ): IModel {
-  const networkIsolation = config.networkIsolation ?? !config.endpoint?.serverless;
   const { modelName, fingerprint } = config;
   if (modelName !== undefined) {
     const { variant, platform } = image;
     return TensorFlowModel.fromModelAttributes(scope, 'Model', {
       modelName,
-      networkIsolation,
+      networkIsolation: isIsolated(config),
       variant,
       ...definedOnly({ fingerprint, cuda: platform.cuda }),
       architecture: platform.architecture,
     });
   }
+  return newModelFromConfig(scope, config, image, network, archiveName);
+}
+
+/** The same of a model that is not in SageMaker yet. */
+export function newModelFromConfig(
+  scope: Construct,
+  config: ModelConfig,
+  image: IServingImage,
+  network: VpcAttachmentProps,
+  archiveName: string | undefined,
+): TensorFlowModel {
   return new TensorFlowModel(scope, 'Model', {
     image,
     modelData: dataFromConfig(scope, config, archiveName),
     ...splitEnvironment(config.environment),
-    networkIsolation,
+    networkIsolation: isIsolated(config),
     ...network,
   });
 }

@@ -1,8 +1,12 @@
 /** One project for a stack: the name of a stack alone does not tell projects from each other. */
+import { CfnComputeEnvironment, CfnJobDefinition } from 'aws-cdk-lib/aws-batch';
 import { CfnModel } from 'aws-cdk-lib/aws-sagemaker';
 import { StringParameter } from 'aws-cdk-lib/aws-ssm';
 import type { Stack } from 'aws-cdk-lib/core';
 import { shortDigest } from '../hashing/short-digest.ts';
+
+/** What a stack makes before what runs with it: models, and instances and jobs of workers, which need no model. */
+const FIRST = [CfnModel, CfnComputeEnvironment, CfnJobDefinition];
 
 /**
  * Names the project that a stack belongs to. Model `prod` of project `vision-tiles` and model `tiles-prod` of project
@@ -18,7 +22,7 @@ export function claimStack(stack: Stack, parts: readonly string[]): void {
     description: 'Project and model of this stack: another project cannot update it',
     stringValue: parts.filter((part) => part !== '').join(' '),
   });
-  for (const model of stack.node.findAll()) {
-    if (model instanceof CfnModel) model.node.addDependency(parameter);
+  for (const one of stack.node.findAll()) {
+    if (FIRST.some((kind) => one instanceof kind)) one.node.addDependency(parameter);
   }
 }

@@ -3,7 +3,8 @@
 import { DEFAULT_SETTINGS } from '@sagemaker-tfs/batch/settings';
 import { type Environment, Stage, Tags } from 'aws-cdk-lib/core';
 import type { Construct } from 'constructs';
-import type { EndpointConfig, ModelConfig, ServingConfig } from '../config.ts';
+import { DEFAULT_TYPES, ec2Family } from '../batch-worker/instance-types.ts';
+import type { BatchWorkerConfig, EndpointConfig, ModelConfig, ServingConfig } from '../config.ts';
 import { definedOnly } from '../defined-only.ts';
 import { DEFAULT_INSTANCE_TYPE } from '../endpoint/variant.ts';
 import { type PlannedVariant, plannedVariants } from '../endpoint-variants.ts';
@@ -13,6 +14,7 @@ import { sourceOf } from '../parse-config.ts';
 import { type ExistingImageProps, type IServingImage, ServingImage } from '../serving-image.ts';
 import { STACK_NAMES } from '../stack-names.ts';
 import { BatchStack } from './batch-stack.ts';
+import { BatchWorkerStack } from './batch-worker-stack.ts';
 import { ComponentStack } from './component-stack.ts';
 import { fromConfig } from './config-path.ts';
 import { ImageStack } from './image-stack.ts';
@@ -67,19 +69,12 @@ function addStacks(scope: Construct, config: ServingConfig): void {
   const images = imagesOf(scope, config);
   const wrong: string[] = [];
   for (const [name, model] of models) {
-    const { endpoint, batch } = model;
+    const { endpoint, batch, batchWorker } = model;
     const id = STACK_NAMES.endpoint(config.name, name);
-    const common = {
-      model,
-      archiveName: `${scope.node.path}/${id}`,
-      ...(config.vpc && { vpcConfig: config.vpc }),
-      ...definedOnly({
-        encryptionKeyArn: config.encryptionKeyArn,
-        formerEncryptionKeyArns: config.formerEncryptionKeyArns,
-      }),
-    };
-    const stacks = [
-      endpoint &&
+    const common = commonProps(config, model, `${scope.node.path}/${id}`);
+    const stacks = {
+      endpoint:
+        endpoint &&
         fromConfig(
           { name, kind: 'endpoint', model, wrong },
           () =>
@@ -90,7 +85,8 @@ function addStacks(scope: Construct, config: ServingConfig): void {
               description: `${name}: a TensorFlow model behind a SageMaker endpoint`,
             }),
         ),
-      batch &&
+      batch:
+        batch &&
         fromConfig(
           { name, kind: 'batch', model, wrong },
           () =>
@@ -101,15 +97,33 @@ function addStacks(scope: Construct, config: ServingConfig): void {
               description: `${name}: a TensorFlow model for SageMaker batch transform`,
             }),
         ),
-    ];
-    for (const stack of stacks) {
+      'batch-worker':
+        batchWorker &&
+        fromConfig(
+          { name, kind: 'batchWorker', model, wrong },
+          () =>
+            new BatchWorkerStack(scope, STACK_NAMES.batchWorker(config.name, name), {
+              ...common,
+              batchWorker,
+              image: images.of(model, workerKind(config, batchWorker)),
+              description: `${name}: a TensorFlow model for batch inference on AWS Batch`,
+            }),
+        ),
+    };
+    for (const [kind, stack] of Object.entries(stacks)) {
       if (!stack) continue;
-      const kind = stack instanceof BatchStack ? 'batch' : 'endpoint';
       claimStack(stack, [scope.node.path, config.name, name, kind]);
       if (images.stack) stack.addStackDependency(images.stack, 'the image comes first');
     }
   }
   if (wrong.length > 0) throw new ConfigurationError([...new Set(wrong)].join('\n  '));
+}
+
+/** Props that all stacks of a model have. */
+function commonProps(config: ServingConfig, model: ModelConfig, archiveName: string) {
+  const { vpc, encryptionKeyArn, formerEncryptionKeyArns } = config;
+  const keys = definedOnly({ encryptionKeyArn, formerEncryptionKeyArns });
+  return { model, archiveName, ...(vpc && { vpcConfig: vpc }), ...keys };
 }
 
 /** Which of the images that are built. */
@@ -177,15 +191,16 @@ function imagesOfVariants(
   return { image: imageOf(first), imageOf };
 }
 
-/** Images that a model's endpoint and batch need built. */
+/** Images that a model's endpoint, batch and workers need built. */
 function builtKinds(config: ServingConfig, model: ModelConfig): ImageKind[] {
-  const { endpoint, batch } = model;
+  const { endpoint, batch, batchWorker } = model;
   const variants = endpoint ? plannedVariants(model, endpoint) : [];
   return [
     ...variants.flatMap((one: PlannedVariant) =>
       needsImage(one.model) ? [endpointKind(config, one.endpoint)] : [],
     ),
     ...(batch && needsImage(model) ? [batchKind(config, model)] : []),
+    ...(batchWorker && needsImage(model) ? [workerKind(config, batchWorker)] : []),
   ];
 }
 
@@ -207,9 +222,22 @@ function batchKind(config: ServingConfig, { batch }: ModelConfig): ImageKind {
  * The image asked for, else one that suits the instance type. Types that are unknown or that the image
  * has no code for are refused later, with their place in the configuration.
  */
-function kindFor({ image }: ServingConfig, instanceType: string): ImageKind {
-  const architecture = architectureOf(instanceType);
+function kindFor(config: ServingConfig, instanceType: string): ImageKind {
+  return kindOf(config, hasGpu(instanceType), architectureOf(instanceType));
+}
+
+/** The same of a type of EC2. */
+function workerKind(config: ServingConfig, { instanceTypes }: BatchWorkerConfig): ImageKind {
+  const { gpu, architecture = 'x86_64' } = ec2Family(instanceTypes?.[0] ?? DEFAULT_TYPES.gpu[0]);
+  return kindOf(config, gpu !== undefined, architecture);
+}
+
+function kindOf(
+  { image }: ServingConfig,
+  onGpu: boolean,
+  architecture: ImageKind['architecture'],
+): ImageKind {
   const onCpu = architecture === 'arm64' ? 'in-process' : 'cpu';
-  const variant = image.variant ?? (hasGpu(instanceType) ? 'gpu' : onCpu);
+  const variant = image.variant ?? (onGpu ? 'gpu' : onCpu);
   return { variant, architecture: variant === 'in-process' ? architecture : 'x86_64' };
 }

@@ -7,6 +7,7 @@ export interface Choice {
   readonly model?: object;
   readonly endpoint?: object;
   readonly batch?: object;
+  readonly batchWorker?: object;
   readonly rest?: object;
 }
 
@@ -349,6 +350,37 @@ export const choices = (baseline: string): Readonly<Record<string, readonly Choi
     },
     { batch: { splitType: 'TFRecord', existing: 'older', sharding: { objectsPerShard: 1 } } },
   ],
+  batchWorker: [
+    {},
+    { batchWorker: {}, rest: { vpc: VPC } },
+    {
+      batchWorker: {
+        instanceTypes: ['m6i.2xlarge', 'm7i.2xlarge'],
+        spot: false,
+        vcpus: 8,
+        memoryMiB: 16_384,
+        attempts: 3,
+        timeoutSeconds: 86_400,
+        provisioningTimeoutSeconds: 600,
+      },
+      rest: { vpc: VPC },
+    },
+    {
+      batchWorker: {
+        workers: 40,
+        ranges: 400,
+        contentType: 'text/csv',
+        accept: 'text/csv',
+        keySuffix: '.csv',
+        maxFailurePercent: 5,
+        budgetHours: 9.5,
+        email: 'a@example.com',
+        noticesAt: [10, 50],
+        schedule: 'rate(1 day)',
+      },
+      rest: { vpc: VPC },
+    },
+  ],
   rest: [
     {},
     {
@@ -399,6 +431,7 @@ const MULTI = 4;
 const PREFIXES = [1, 3];
 const SERVERLESS = 5;
 const ARM = 3;
+const [GPU, OLD_GPU, GPU_POOLS] = [1, 2, 4];
 
 /** By the numbers of the choices above. */
 export const CONFLICTS: readonly Conflict[] = [
@@ -427,12 +460,20 @@ export const CONFLICTS: readonly Conflict[] = [
     of: (choice) => choice('hardware') === ARM && choice('batch') > 0 && choice('image') !== BUILT,
   },
   {
+    why: 'workers have the processor of their image',
+    of: (choice) =>
+      choice('batchWorker') === 2 &&
+      choice('image') !== BUILT &&
+      [GPU, OLD_GPU, ARM, GPU_POOLS].includes(choice('hardware')),
+  },
+  {
     why: 'serverless offers no network isolation',
     of: (choice) => choice('hardware') === SERVERLESS && choice('rest') === 2,
   },
   {
     why: 'a model that exists is in no VPC',
-    of: (choice) => choice('models') === 4 && [2, 4].includes(choice('around')),
+    of: (choice) =>
+      choice('models') === 4 && ([2, 4].includes(choice('around')) || choice('batchWorker') > 0),
   },
 ];
 

@@ -40,7 +40,7 @@ const all = Object.entries(choices(writeBaseline()));
 /** The configuration of a row. */
 function configOf(row: readonly number[]): object {
   const chosen = all.map(([, ones], field): Choice => ones[row[field] ?? 0] ?? {});
-  const part = (name: 'model' | 'endpoint' | 'batch' | 'rest'): Record<string, unknown> =>
+  const part = (name: Exclude<keyof Choice, 'image'>): Record<string, unknown> =>
     Object.assign({}, ...chosen.map((one) => one[name] ?? {}));
   const endpoint = part('endpoint');
   const { instanceTypes, instanceType = 'ml.g4dn.xlarge', serverless } = endpoint;
@@ -53,6 +53,7 @@ function configOf(row: readonly number[]): object {
     ...part('model'),
     endpoint,
     ...(chosen.some((one) => one.batch) && { batch: { ...jobs, ...part('batch') } }),
+    ...(chosen.some((one) => one.batchWorker) && { batchWorker: part('batchWorker') }),
   };
   return { image, models: { m: model }, ...part('rest') };
 }

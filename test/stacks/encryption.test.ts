@@ -163,6 +163,38 @@ test('a serverless endpoint has no volume', () => {
   made.hasResourceProperties('AWS::SageMaker::EndpointConfig', { KmsKeyId: Match.absent() });
 });
 
+test('workers on AWS Batch: bucket, logs, topic, and what their role may decrypt', () => {
+  const former = OTHER;
+  const vpc = {
+    vpcId: 'vpc-1',
+    availabilityZones: ['us-east-1a'],
+    subnetIds: ['subnet-1'],
+    securityGroupIds: ['sg-1'],
+  };
+  const made = template(
+    'tensorflow-m-batch-worker',
+    { batchWorker: { email: 'ops@example.com', noticesAt: [50] } },
+    { vpc, formerEncryptionKeyArns: [former] },
+  );
+  const { DataAccessLogs, ...keys } = keysOf(made);
+  expect(DataAccessLogs).toBeUndefined();
+  expect(Object.keys(keys)).toEqual(expect.arrayContaining(['Data', 'WorkerLog', 'Notifications']));
+  expect(new Set(Object.values(keys))).toEqual(new Set([KEY]));
+  for (const key of [KEY, former]) {
+    made.hasResourceProperties('AWS::IAM::Policy', {
+      PolicyName: Match.stringLikeRegexp('WorkerAccess'),
+      PolicyDocument: {
+        Statement: Match.arrayWith([
+          Match.objectLike({
+            Action: Match.anyValue(),
+            Resource: key,
+          }),
+        ]),
+      },
+    });
+  }
+});
+
 test('batch: bucket, logs, topic, outputs and volumes', () => {
   const made = template('tensorflow-m-batch', {
     batch: { email: 'ops@example.com', sharding: { objectsPerShard: 1000 } },

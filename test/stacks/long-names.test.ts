@@ -6,6 +6,7 @@ import { baselineOf, gatherer, parseCapture } from '@sagemaker-tfs/container/cap
 import { Template } from 'aws-cdk-lib/assertions';
 import { Stack, Stage } from 'aws-cdk-lib/core';
 import { addServingStacks, parseConfig } from '../../lib/index.ts';
+import { batchProblems } from '../service-models/batch-resources.ts';
 import { problemsOfResource } from '../service-models/template-problems.ts';
 import { MODEL_DIR, testApp } from '../support/stacks.ts';
 import type { Resources } from '../upgrades/resources.ts';
@@ -94,6 +95,15 @@ const CONFIGS: Readonly<Record<string, object>> = {
       email: 'a@example.com',
     },
   },
+  'workers on AWS Batch': {
+    batchWorker: { schedule: 'rate(1 day)', email: 'a@example.com', noticesAt: [50] },
+  },
+};
+const vpc = {
+  vpcId: 'vpc-1',
+  availabilityZones: ['us-east-1a'],
+  subnetIds: ['subnet-1'],
+  securityGroupIds: ['sg-1'],
 };
 
 test.each(Object.entries(CONFIGS))('%s', (_, fields) => {
@@ -103,8 +113,12 @@ test.each(Object.entries(CONFIGS))('%s', (_, fields) => {
     variant: 'cpu',
   } as const;
   const environments = [{ name: stage, account: '111111111111', region: 'us-east-1' }];
-  const models = { [model]: { model: MODEL_DIR, ...fields } };
-  addServingStacks(app, parseConfig({ name, image, models, environments }, 'test'));
+  const isWorker = 'batchWorker' in fields;
+  // Its stack has the longest end.
+  const long = isWorker ? model.slice('-worker'.length) : model;
+  const models = { [long]: { model: MODEL_DIR, ...fields } };
+  const config = { name, image, models, environments, ...(isWorker && { vpc }) };
+  addServingStacks(app, parseConfig(config, 'test'));
   const stacks = app.node.findAll().filter((one): one is Stack => Stack.isStack(one));
   expect(stacks.length).toBeGreaterThan(0);
   expect(Math.max(...stacks.map(({ stackName }) => stackName.length))).toBeGreaterThan(118);
@@ -112,7 +126,9 @@ test.each(Object.entries(CONFIGS))('%s', (_, fields) => {
   for (const stack of stacks) {
     const { Resources } = Template.fromStack(stack).toJSON() as { Resources: Resources };
     for (const { Type, Properties = {} } of Object.values(Resources)) {
-      expect(problemsOfResource({ Type, Properties })).toEqual([]);
+      expect(batchProblems(Type, Properties) ?? problemsOfResource({ Type, Properties })).toEqual(
+        [],
+      );
       const [property = '', most = 0] = LIMITS[Type] ?? [];
       const value = Properties[property];
       if (value === undefined) continue;

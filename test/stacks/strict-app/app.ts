@@ -2,6 +2,7 @@
 import {
   BatchStack,
   BatchTransform,
+  BatchWorkerStack,
   EndpointMonitoring,
   ImageStack,
   ModelData,
@@ -115,11 +116,26 @@ new BatchTransform(stack, 'Batch', {
   schedule: Schedule.rate(Duration.days(1)),
 }).stateMachine.grantStartExecution(role);
 
-const config = parseConfig({ models: { m: { model: 'model', endpoint: {}, batch: {} } } }, 'app');
+const config = parseConfig(
+  {
+    models: { m: { model: 'model', endpoint: {}, batch: {}, batchWorker: {} } },
+    vpc: {
+      vpcId: 'vpc-1',
+      availabilityZones: ['us-east-1a'],
+      subnetIds: ['subnet-1'],
+      securityGroupIds: ['sg-1'],
+    },
+  },
+  'app',
+);
 const images = new ImageStack(app, 'Images', { variants: ['cpu'] });
 for (const [name, one] of Object.entries(config.models)) {
-  const { endpoint, batch } = one;
+  const { endpoint, batch, batchWorker } = one;
   const common = { image: images.image('cpu'), model: one };
   if (endpoint) new ServingStack(app, name, { ...common, endpoint });
   if (batch) new BatchStack(app, `${name}-batch`, { ...common, batch });
+  if (batchWorker && config.vpc) {
+    const vpcConfig = config.vpc;
+    new BatchWorkerStack(app, `${name}-batch-worker`, { ...common, batchWorker, vpcConfig });
+  }
 }
