@@ -32,6 +32,7 @@ import { createExecutionRole, createWorkerRole } from './batch-worker/permission
 import type { BatchWorkerProps } from './batch-worker/props.ts';
 import { createLogGroup, setEncryptionKey, setFormerKeys } from './encryption.ts';
 import { eventsRole } from './event-role.ts';
+import { justifyManagedPolicy } from './wildcards.ts';
 
 /** As long as SageMaker lets a Processing job run. */
 const DEFAULT_TIMEOUT = Duration.days(5);
@@ -116,7 +117,7 @@ export class BatchWorker extends Resource {
     const { spot = true, vcpus = WORKER_VCPUS, vpcSubnets, securityGroups, model } = props;
     const { accelerator } = model.image.platform;
     const types = typesOf(props);
-    return new ManagedEc2EcsComputeEnvironment(this, 'Instances', {
+    const instances = new ManagedEc2EcsComputeEnvironment(this, 'Instances', {
       vpc: props.vpc as IVpc,
       ...(vpcSubnets && { vpcSubnets }),
       ...(securityGroups && { securityGroups: [...securityGroups] }),
@@ -137,6 +138,13 @@ export class BatchWorker extends Resource {
       ],
       updateToLatestImageVersion: true,
     });
+    // https://docs.aws.amazon.com/batch/latest/userguide/instance_IAM_role.html
+    justifyManagedPolicy(
+      instances,
+      'service-role/AmazonEC2ContainerServiceforEC2Role',
+      'AWS keeps this policy as the agent of ECS on an instance needs it; workers have a role of their own',
+    );
+    return instances;
   }
 
   /**

@@ -1,4 +1,4 @@
-/** Every `*` in a policy has a written reason, in the form that cdk-nag reads. */
+/** Every `*` in a policy, and every policy of AWS's own, has a written reason, in the form that cdk-nag reads. */
 import { Stack, Validations } from 'aws-cdk-lib/core';
 import type { Construct } from 'constructs';
 
@@ -24,4 +24,13 @@ function flatten(value: unknown): string {
 export function justifyWildcard(scope: Construct, resource: string, reason: string): void {
   const finding = flatten(Stack.of(scope).resolve(resource));
   Validations.of(scope).acknowledge({ id: `AwsSolutions-IAM5[Resource::${finding}]`, reason });
+}
+
+/**
+ * Says why a role below `scope` has a policy that AWS manages.
+ * @param name the policy's, with its path
+ */
+export function justifyManagedPolicy(scope: Construct, name: string, reason: string): void {
+  const finding = `Policy::arn:<AWS::Partition>:iam::aws:policy/${name}`;
+  Validations.of(scope).acknowledge({ id: `AwsSolutions-IAM4[${finding}]`, reason });
 }

@@ -55,10 +55,20 @@ test('the endpoint is one ml.g4dn.xlarge with a driver for CUDA 12, the batch tw
 });
 
 test('cdk-nag has no finding without a written reason', () => {
-  const app = appOf({}, (scope) => {
-    Validations.of(scope).addPlugins(new AwsSolutionsChecks(scope));
-  });
-  expect(() => app.synth()).not.toThrow();
+  const batchWorker = { email: 'ops@example.com', noticesAt: [50], schedule: 'rate(1 day)' };
+  const workers = { w: { model: 'examples/digits/model', batchWorker } };
+  const vpc = {
+    vpcId: 'vpc-1',
+    availabilityZones: ['us-east-1a'],
+    subnetIds: ['subnet-1'],
+    securityGroupIds: ['sg-1'],
+  };
+  for (const config of [{}, { models: workers, vpc }]) {
+    const app = appOf(config, (scope) => {
+      Validations.of(scope).addPlugins(new AwsSolutionsChecks(scope));
+    });
+    expect(() => app.synth()).not.toThrow();
+  }
 });
 
 test('no statement allows every action, and a * resource only where the action has no other', () => {
