@@ -9,7 +9,12 @@ import {
   CreateLogStreamCommand,
   PutLogEventsCommand,
 } from '@aws-sdk/client-cloudwatch-logs';
-import { CreateBucketCommand, PutObjectCommand, S3Client } from '@aws-sdk/client-s3';
+import {
+  CreateBucketCommand,
+  ListObjectsV2Command,
+  PutObjectCommand,
+  S3Client,
+} from '@aws-sdk/client-s3';
 import {
   CreateModelCommand,
   type CreateTransformJobRequest,
@@ -418,7 +423,10 @@ test('a refused job continues with the next types, and with --no-fallbacks with 
 describe('a job that was taken and has no instances', () => {
   type Job = { TransformJobStatus: string; FailureReason?: string; TransformStartTime?: number };
   /** @param jobs what becomes of the job on each type; undefined for one that waits */
-  async function started(jobs: Record<string, Job | undefined>, ...more: string[]) {
+  async function started(
+    jobs: Record<string, Job | { __type: string; message: string } | undefined>,
+    ...more: string[]
+  ) {
     await put({ 'late/in/1.csv': '' });
     const made = new Map<string, { type: string; stopped?: true }>();
     const standIn = await startService((operation, input) => {
@@ -440,8 +448,8 @@ describe('a job that was taken and has no instances', () => {
       const { stdout } = await sagemakerTfs(
         [
           ...['batch', 'start', '--model-name', 'digits', '--job-name', 'late', '--json'],
-          ...['--input-uri', `s3://${BUCKET}/late/in/`, '--wait-for-instances', '0.02', ...more],
-          ...['--output-uri', `s3://${BUCKET}/late/out/`],
+          ...['--input-uri', `s3://${BUCKET}/late/in/`, '--wait-for-instances', '0.02'],
+          ...['--output-uri', `s3://${BUCKET}/late/out/`, ...more],
         ],
         { ...environment, AWS_ENDPOINT_URL_SAGEMAKER: standIn.url },
       );
@@ -482,6 +490,22 @@ describe('a job that was taken and has no instances', () => {
     const alone = await started(all, '--no-fallbacks');
     expect(alone.result).toMatchObject({ code: 'INSTANCE_TYPES_REFUSED' });
     expect(alone.made).toHaveLength(1);
+  });
+
+  test('that cannot be looked at is named, and what makes its outputs stays written down', async () => {
+    const denied = { __type: 'AccessDeniedException', message: 'not authorized' };
+    const { result, made } = await started(
+      { 'ml.p3.2xlarge': denied },
+      ...['--output-uri', `s3://${BUCKET}/unseen/out/`],
+    );
+    expect(result).toMatchObject({
+      code: 'JOB_NOT_WATCHED',
+      error: expect.stringContaining('the job late was made and continues'),
+    });
+    expect(made).toHaveLength(1);
+    const Prefix = 'unseen/out/_shards/origins/';
+    const { Contents } = await s3.send(new ListObjectsV2Command({ Bucket: BUCKET, Prefix }));
+    expect(Contents).toHaveLength(1);
   });
 
   test('another failure is for watch to tell, and without the option nothing is waited for', async () => {

@@ -19,6 +19,8 @@ const REFUSED = /instance ?type|capacity/i;
  */
 function isTypeRefused(error: unknown): error is Error {
   if (!(error instanceof Error)) return false;
+  // Of what is ours, no other type mends the rest.
+  if (error instanceof CommandError) return hasNoCapacity(error);
   return error.name === 'ResourceLimitExceeded' || REFUSED.test(error.message);
 }
 

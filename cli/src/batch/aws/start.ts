@@ -15,7 +15,7 @@ import type { AssembleWith, BatchStrategy, Existing, SplitType } from '@sagemake
 import { asDirectory, formatS3Uri, parseS3Uri } from '@sagemaker-tfs/batch';
 import { httpStatusOf, listPage } from '@sagemaker-tfs/batch/s3';
 import { CommandError, noInput } from '../../errors.ts';
-import { awaitInstances, hasNoCapacity, type Patience } from './await-instances.ts';
+import { awaitInstances, hasNoCapacity, isNotWatched, type Patience } from './await-instances.ts';
 import type { AwsClients } from './clients.ts';
 import { type JobInstances, onFirstType } from './instance-types.ts';
 import { claimOutputs } from './origin.ts';
@@ -67,7 +67,7 @@ export type Started =
  * Starts a job, and writes down what makes its outputs before the first of them.
  * A job that was taken and then finds no capacity fails; with `patience` the next type is tried then, too, by a job of another name.
  * @throws CommandError INPUT_EMPTY, before SageMaker starts instances for nothing
- * @throws CommandError INSTANCE_TYPES_REFUSED
+ * @throws CommandError INSTANCE_TYPES_REFUSED; JOB_NOT_WATCHED, with what makes its outputs written down: the job continues
  */
 export async function startJob(
   { s3, sagemaker }: Pick<AwsClients, 's3' | 'sagemaker'>,
@@ -116,6 +116,7 @@ async function onTypes(
     if (!patience) return;
     const TransformJobName = jobName;
     const waiting = {
+      jobName,
       look: () => describeJob(sagemaker, TransformJobName),
       stop: () => sagemaker.send(new StopTransformJobCommand({ TransformJobName })),
     };
@@ -134,6 +135,7 @@ function numbered(name: string, number: number): string {
 
 /** True if it is certain that no job was made, or none that made anything. */
 function isRefusal(error: unknown): boolean {
+  if (isNotWatched(error)) return false;
   const refusal = error instanceof CommandError ? error.cause : error;
   if (hasNoCapacity(refusal)) return true;
   const status = httpStatusOf(refusal) ?? 0;
