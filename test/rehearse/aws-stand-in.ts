@@ -9,7 +9,10 @@ import { type QueueStandIn, startQueue } from './queue-stand-in.ts';
 
 /** What the stand-in answers with. */
 export interface StandInOptions extends ModelStandIn {
-  /** Fields of DescribeEndpoint's answer, or undefined if there is no endpoint; asked at every call. */
+  /**
+   * Fields of DescribeEndpoint's answer, or of an error with its `__type`, or undefined if there is no endpoint; asked at
+   * every call.
+   */
   readonly endpoint?: () => Readonly<Record<string, unknown>> | undefined;
   /** Status of the stack. @default 'UPDATE_IN_PROGRESS' */
   readonly stackStatus?: () => string;
@@ -80,7 +83,7 @@ async function answer(
   } else if (String(headers['x-amz-target']).endsWith('.DescribeEndpoint')) {
     response.setHeader('content-type', 'application/x-amz-json-1.1');
     const known = options.endpoint ? options.endpoint() : {};
-    if (!known) response.statusCode = 400;
+    if (!known || '__type' in known) response.statusCode = 400;
     response.end(JSON.stringify(known ?? NO_ENDPOINT));
   } else if (body.toString().includes('Action=DescribeStacks')) {
     const status = options.stackStatus?.() ?? 'UPDATE_IN_PROGRESS';

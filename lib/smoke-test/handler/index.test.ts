@@ -41,6 +41,10 @@ const plan: SmokeTestPlan = {
 };
 
 const inService = { EndpointStatus: 'InService', EndpointConfigName: 'config-2' };
+const DENIED = {
+  __type: 'AccessDeniedException',
+  message: 'User is not authorized to perform: sagemaker:DescribeEndpoint',
+};
 const seven: ModelReply = {
   status: 200,
   contentType: 'application/json',
@@ -52,6 +56,7 @@ let standIn: StandIn | undefined;
 let invocations: Invocation[] = [];
 const log = jest.spyOn(console, 'log').mockImplementation(() => {});
 jest.spyOn(console, 'error').mockImplementation(() => {});
+jest.spyOn(console, 'warn').mockImplementation(() => {});
 
 afterEach(async () => {
   await standIn?.close();
@@ -223,6 +228,54 @@ test('an endpoint that changes is waited for', async () => {
   expect(states).toEqual([]);
 });
 
+describe('DescribeEndpoint is called again', () => {
+  // Without the pause between two looks.
+  beforeEach(() => {
+    const { setTimeout: wait } = globalThis;
+    const soon = (done: () => void, ms?: number) => wait(done, ms === 5_000 ? 0 : ms);
+    jest.spyOn(globalThis, 'setTimeout').mockImplementation(soon as typeof setTimeout);
+  });
+  afterEach(() => jest.mocked(setTimeout).mockRestore());
+
+  const looks = (first: () => Readonly<Record<string, unknown>>) => {
+    let calls = 0;
+    return () => (calls++ === 0 ? first() : inService);
+  };
+
+  test.each<[string, () => Readonly<Record<string, unknown>>]>([
+    ['a refusal', () => DENIED],
+    ['throttled calls', () => ({ __type: 'ThrottlingException', message: 'Rate exceeded' })],
+    [
+      'an error of the service',
+      () => {
+        throw new Error('no answer today');
+      },
+    ],
+  ])('after %s', async (_, first) => {
+    expect(await run({ endpoint: looks(first) })).toMatchObject({ Status: 'SUCCESS' });
+  });
+
+  test('after a connection that hangs', async () => {
+    const timeout = jest
+      .spyOn(AbortSignal, 'timeout')
+      .mockImplementationOnce(() => AbortSignal.abort(new Error('the time is over')));
+    expect(await run()).toMatchObject({ Status: 'SUCCESS' });
+    const [[milliseconds = 0] = []] = timeout.mock.calls;
+    expect(milliseconds).toBeLessThanOrEqual(10_000);
+    timeout.mockRestore();
+  });
+
+  test('until the deadline, and then fails the deployment with the reason', async () => {
+    const response = await run({ endpoint: () => DENIED }, { milliseconds: 31_000 });
+    expect(response).toMatchObject({
+      Status: 'FAILED',
+      Reason: expect.stringMatching(
+        /endpoint status: not known.*AccessDeniedException: .*DescribeEndpoint/,
+      ),
+    });
+  });
+});
+
 test.each<[string, Partial<StandInOptions>, RegExp]>([
   [
     'a silent rollback',
@@ -313,7 +366,7 @@ describe('a rollback keeps the configuration in use', () => {
     ['SageMaker went back to the newer one', { ...inService, EndpointConfigName: 'config-3' }],
     ['another one failed', { EndpointStatus: 'Failed', EndpointConfigName: 'config-3' }],
     ['which one it will be is not known yet', { ...inService, EndpointStatus: 'Updating' }],
-    ['nothing is known', {}],
+    ['its answer names none', {}],
   ])('%s', async (_, endpoint) => {
     const options = { ...rollingBack, endpoint: () => endpoint };
     const response = await run(options, { RequestType: 'Update', milliseconds: 31_000 });
@@ -325,6 +378,30 @@ describe('a rollback keeps the configuration in use', () => {
       'aws cloudformation continue-update-rollback --stack-name digits',
     );
     expect(response?.Reason).not.toContain('resources-to-skip');
+  });
+
+  test.each<[string, Readonly<Record<string, unknown>>]>([
+    ['a refusal', DENIED],
+    ['a throttled call', { __type: 'ThrottlingException', message: 'Rate exceeded' }],
+  ])('and is not stopped by %s until the deadline: nothing is known', async (_, endpoint) => {
+    const options = { ...rollingBack, endpoint: () => endpoint };
+    const response = await run(options, { RequestType: 'Update', milliseconds: 31_000 });
+    expect(response?.Status).toBe('SUCCESS');
+    expect(response?.Reason).toContain(`endpoint status: not known`);
+    expect(response?.Reason).toContain(`${endpoint.message}`);
+    expect(response?.Reason).toMatch(
+      /The rollback goes on.* Unless describe-endpoint shows config-2: aws sagemaker update-endpoint --endpoint-name digits --endpoint-config-name config-2$/,
+    );
+  });
+
+  test('and is stopped by what was seen before the refusals', async () => {
+    const states: Readonly<Record<string, unknown>>[] = [
+      { ...inService, EndpointStatus: 'Updating' },
+    ];
+    const options = { ...rollingBack, endpoint: () => states.shift() ?? DENIED };
+    const response = await run(options, { RequestType: 'Update', milliseconds: 36_000 });
+    expect(response?.Status).toBe('FAILED');
+    expect(response?.Reason).toContain('The rollback stops here');
   });
 
   test('and is not stopped where the endpoint is gone: nothing is in use', async () => {

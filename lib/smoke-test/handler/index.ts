@@ -8,13 +8,13 @@ import { parseJson } from '@sagemaker-tfs/tensors';
 import type { SmokeTestPlan, SmokeTestSample, SmokeTestVariant } from '../plan.ts';
 import type { Ask } from './ask.ts';
 import { type CustomResourceEvent, type CustomResourceResult, respond } from './cfn-response.ts';
-import { checkState, mayDeleteOthers, settledEndpoint } from './endpoint-state.ts';
+import { checkState, type InUse, inUse, settledEndpoint } from './endpoint-state.ts';
 import { askAtOnce } from './invoke.ts';
 import { askThroughQueue } from './invoke-async.ts';
 import { embeddedMetrics, notMeasured, outputs, type SmokeTestOutputs, table } from './report.ts';
 import { runSample, type SampleResult } from './run-sample.ts';
 import { isRollingBack } from './stack-state.ts';
-import { afterRollback, inRollback } from './what-to-do.ts';
+import { afterRollback, afterUnknown, inRollback } from './what-to-do.ts';
 
 /** What of Lambda's context is used. */
 interface Context {
@@ -54,7 +54,8 @@ async function runSamples(plan: SmokeTestPlan, deadline: number): Promise<SmokeT
 }
 
 async function stateOf({ endpointName }: SmokeTestPlan, deadline: number) {
-  const sagemaker = new SageMakerClient({});
+  // Looks are repeated anyway, and each shows why it failed.
+  const sagemaker = new SageMakerClient({ maxAttempts: 1 });
   try {
     return await settledEndpoint(sagemaker, endpointName, deadline);
   } finally {
@@ -81,34 +82,39 @@ async function resultOf(
   if (event.RequestType === 'Delete') return { status: 'SUCCESS' };
   const deadline = Date.now() + context.getRemainingTimeInMillis() - RESERVE_MS;
   let plan: SmokeTestPlan | undefined;
-  // Until this is known, a success could make CloudFormation delete the configuration in use.
-  let isSafe = false;
+  let runs: InUse = 'unknown';
   try {
     plan = readPlan(event.ResourceProperties.Plan ?? '');
     const state = await stateOf(plan, deadline);
-    isSafe = mayDeleteOthers(state, plan.endpointConfigName);
+    runs = inUse(state, plan.endpointConfigName);
     checkState(state, plan.endpointConfigName);
     return { status: 'SUCCESS', data: { ...notMeasured(), ...(await runSamples(plan, deadline)) } };
   } catch (error) {
     const reason = `Smoke test failed: ${error instanceof Error ? error.message : error}`;
     console.error(reason, error);
-    return failed(event, plan, reason, isSafe);
+    return failed(event, plan, reason, runs);
   }
 }
 
-/** A failed check fails the deployment, but stops a rollback only if that would delete the configuration in use. */
+/**
+ * A failed check fails the deployment, but stops a rollback only if that would delete the configuration in use. Where
+ * none is known the rollback goes on: CloudFormation has waited for the endpoint, and who continued it would meet the
+ * same failure.
+ */
 async function failed(
   { StackId }: CustomResourceEvent,
   plan: SmokeTestPlan | undefined,
   reason: string,
-  isSafe: boolean,
+  runs: InUse,
 ): Promise<CustomResourceResult> {
   const rollsBack = await isRollingBack(StackId);
-  if (rollsBack && isSafe) {
-    const why = `${reason} (the stack is rolling back)`;
+  if (rollsBack && runs !== 'other') {
+    const todo = plan && runs === 'unknown' ? afterUnknown(plan) : '';
+    const why = `${reason} (the stack is rolling back)${todo}`;
+    console.warn(why);
     return { status: 'SUCCESS', reason: why, data: notMeasured() };
   }
-  if (isSafe || !plan) return { status: 'FAILED', reason };
+  if (runs === 'this' || !plan) return { status: 'FAILED', reason };
   const todo = rollsBack ? inRollback(plan, StackId) : afterRollback(plan, StackId);
   return { status: 'FAILED', reason: `${reason}${todo}` };
 }

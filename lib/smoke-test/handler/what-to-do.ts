@@ -15,7 +15,15 @@ export function afterRollback({ endpointId }: Planned, stackId: string): string 
   return ` If the stack ends in UPDATE_ROLLBACK_FAILED at ${endpointId} ('currently in use endpoint configuration'), the endpoint runs the old configuration already: aws cloudformation continue-update-rollback --stack-name ${nameOf(stackId)} --resources-to-skip ${endpointId}`;
 }
 
+const update = ({ endpointName, endpointConfigName }: Planned) =>
+  `aws sagemaker update-endpoint --endpoint-name ${endpointName} --endpoint-config-name ${endpointConfigName}`;
+
+/** In a rollback that goes on although nobody knows which configuration is in use. */
+export function afterUnknown(planned: Planned): string {
+  return ` The rollback goes on, and deletes the newer configuration. Unless describe-endpoint shows ${planned.endpointConfigName}: ${update(planned)}`;
+}
+
 /** In a rollback that must stop, so that CloudFormation does not delete the configuration in use. */
-export function inRollback({ endpointName, endpointConfigName }: Planned, stackId: string): string {
-  return ` The rollback stops here, and the configuration in use is kept. Unless describe-endpoint shows ${endpointConfigName} by now: aws sagemaker update-endpoint --endpoint-name ${endpointName} --endpoint-config-name ${endpointConfigName}. When the endpoint is InService: aws cloudformation continue-update-rollback --stack-name ${nameOf(stackId)}`;
+export function inRollback(planned: Planned, stackId: string): string {
+  return ` The rollback stops here, and the configuration in use is kept. Unless describe-endpoint shows ${planned.endpointConfigName} by now: ${update(planned)}. When the endpoint is InService: aws cloudformation continue-update-rollback --stack-name ${nameOf(stackId)}`;
 }
