@@ -31,7 +31,7 @@ import { justifyWildcard } from './wildcards.ts';
 
 /** Props of {@link SmokeTest}. In a VPC the function needs a way to SageMaker's API and runtime. */
 export interface SmokeTestProps extends VpcAttachmentProps {
-  /** The endpoint to check. */
+  /** The endpoint to check, of the same stack, or of one nested in it or around it. */
   readonly endpoint: RealtimeEndpoint | ComponentEndpoint;
   /**
    * Requests to send, with what their answers must be. Without any, only the state of the endpoint is
@@ -71,6 +71,7 @@ export class SmokeTest extends Construct {
       const fix = 'Add the smoke test where the endpoint is enabled';
       invalidProp(this, 'endpoint', 'it is not enabled, and answers nothing', fix);
     }
+    checkStack(this, endpoint);
     const key = props.encryptionKey ?? encryptionKeyOf(this) ?? encryptionKeyOf(endpoint);
     setEncryptionKey(this, key);
     const asked = askedOf(endpoint);
@@ -166,6 +167,23 @@ function askedOf(endpoint: RealtimeEndpoint | ComponentEndpoint): Asked {
     asyncFiles,
     manifestsOf: () => variants.slice(0, 1).flatMap(({ props }) => props.model.data.manifest ?? []),
   };
+}
+
+/**
+ * Refuses an endpoint of a stack that is deployed apart. A failed check would roll back only the stack of the test, and
+ * the name of the configuration, which every change renews, would be an export in use, which CloudFormation changes no more.
+ * @see https://docs.aws.amazon.com/AWSCloudFormation/latest/UserGuide/using-cfn-stack-exports.html
+ */
+function checkStack(where: Construct, endpoint: RealtimeEndpoint | ComponentEndpoint): void {
+  const [own, other] = [deployedWith(Stack.of(where)), deployedWith(endpoint.stack)];
+  if (own === other) return;
+  const problem = `it is in the stack ${other.node.path}, and the test in ${own.node.path}: a failed check would not roll the endpoint back`;
+  invalidProp(where, 'endpoint', problem, `Create the smoke test in ${other.node.path}`);
+}
+
+/** The outermost stack: nested ones are deployed, and rolled back, with it. */
+function deployedWith(stack: Stack): Stack {
+  return stack.nestedStackParent ? deployedWith(stack.nestedStackParent) : stack;
 }
 
 /** Refuses samples for a component that there is not. */

@@ -335,8 +335,9 @@ test('the smoke test asks each component by name, and samples that name one only
   expect(plan).toMatch(/componentName\\+":\\+"test-endpoint-\w+-components-cats/);
   expect(plan).toMatch(/component\\+":\\+"dogs/);
   const wrong = [{ ...samples[0], name: 'x', component: 'birds' }] as typeof samples;
+  const other = testStack();
   expect(
-    () => new SmokeTest(stack, 'Wrong', { endpoint: endpointOf(testStack()), samples: wrong }),
+    () => new SmokeTest(other, 'Wrong', { endpoint: endpointOf(other), samples: wrong }),
   ).toThrow(/samples\[0\]\.component: there is no component 'birds'. Known: cats, dogs/);
 });
 

@@ -1,14 +1,18 @@
 /** The smoke test's construct, and cdk-nag over everything that the app out of the box does not use. */
-import { readFileSync } from 'node:fs';
+import { mkdtempSync, readFileSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { baselineOf, gatherer } from '@sagemaker-tfs/container/captures';
 import { Match, Template } from 'aws-cdk-lib/assertions';
 import { type ISecurityGroup, type IVpc, SecurityGroup, Vpc } from 'aws-cdk-lib/aws-ec2';
 import { Key } from 'aws-cdk-lib/aws-kms';
 import { Bucket, type IBucket } from 'aws-cdk-lib/aws-s3';
-import { type App, Stack, Validations } from 'aws-cdk-lib/core';
+import { type App, NestedStack, Stack, Validations } from 'aws-cdk-lib/core';
 import { AwsSolutionsChecks } from 'cdk-nag';
 import {
+  DriftMonitor,
   EndpointApi,
+  EndpointMonitoring,
   ModelData,
   RealtimeEndpoint,
   SmokeTest,
@@ -99,6 +103,49 @@ test('it runs after the endpoint, on Node 24, for at most 15 minutes', () => {
   );
   template.hasResource('Custom::SageMakerSmokeTest', { DependsOn: Match.arrayWith([proven]) });
   template.hasResourceProperties('AWS::Lambda::Function', { Runtime: 'nodejs24.x', Timeout: 900 });
+});
+
+describe('the stack of its endpoint', () => {
+  const endpointIn = (stack: Stack) =>
+    new RealtimeEndpoint(stack, 'Endpoint', { variants: [{ model: testModel(stack) }] });
+
+  test('is the only one that may have it', () => {
+    const app = testApp();
+    const [digits, other] = [new Stack(app, 'Digits'), new Stack(app, 'Other')];
+    const endpoint = endpointIn(digits);
+    expect(() => new SmokeTest(other, 'Smoke', { endpoint, samples: [] })).toThrow(
+      'Other/Smoke: endpoint: it is in the stack Digits, and the test in Other: a failed check would not roll the endpoint back. Create the smoke test in Digits.',
+    );
+  });
+
+  test('may be nested with it', () => {
+    const stack = testStack();
+    const endpoint = endpointIn(new NestedStack(stack, 'Nested'));
+    new SmokeTest(stack, 'Smoke', { endpoint, samples: [] });
+    new SmokeTest(new NestedStack(stack, 'Beside'), 'Smoke', { endpoint, samples: [] });
+    Template.fromStack(stack).resourceCountIs('Custom::SageMakerSmokeTest', 1);
+  });
+
+  test.each<[string, (stack: Stack, endpoint: RealtimeEndpoint) => unknown]>([
+    ['EndpointMonitoring', (stack, endpoint) => new EndpointMonitoring(stack, 'It', { endpoint })],
+    ['EndpointApi', (stack, endpoint) => new EndpointApi(stack, 'It', { endpoint, auth: 'iam' })],
+    [
+      'DriftMonitor',
+      (stack, endpoint) => {
+        const bucket: IBucket = Bucket.fromBucketName(stack, 'Bucket', 'data');
+        const baseline = join(mkdtempSync(join(tmpdir(), 'drift-')), 'baseline.json');
+        writeFileSync(baseline, JSON.stringify(baselineOf(gatherer().gathered())));
+        return new DriftMonitor(stack, 'It', { endpoint, bucket, baseline });
+      },
+    ],
+  ])('exports nothing to %s in another one, as an export in use never changes', (_, make) => {
+    const app = testApp();
+    app.node.setContext('@aws-cdk/core:defaultCrossStackReferences', undefined);
+    const [digits, other] = [new Stack(app, 'Digits'), new Stack(app, 'Other')];
+    make(other, endpointIn(digits));
+    Template.fromStack(other);
+    expect(Template.fromStack(digits).findOutputs('*', { Export: Match.anyValue() })).toEqual({});
+  });
 });
 
 test('it works inside a VPC', () => {
