@@ -16,11 +16,12 @@ let asked: Record<string, unknown>[];
 let running: Record<string, number>;
 /** What happens before a list of jobs is answered. */
 let meanwhile: (look: number) => void;
-let execution: { input?: string; error?: string; status?: string };
+let execution: { input?: string; error?: string; status?: string; startDate?: number };
 /** Executions by name, with their starts and inputs. */
 let others: Record<string, { startDate: number; input: string }>;
 /** When the execution ended, in seconds. */
 const STOPPED = 1_790_000_000;
+const STARTED = STOPPED - 3600;
 
 const MACHINE = 'arn:aws:states:us-east-1:123456789012:stateMachine:tiles';
 const EXECUTION = 'arn:aws:states:us-east-1:123456789012:execution:tiles:';
@@ -37,7 +38,10 @@ function describeExecution({ executionArn = '' }: Body): object | undefined {
   const name = executionArn.slice(EXECUTION.length);
   if (!name) return undefined;
   const common = { executionArn, name, stateMachineArn: MACHINE };
-  return { ...common, ...(others[name] ?? { stopDate: STOPPED, ...execution }) };
+  return {
+    ...common,
+    ...(others[name] ?? { startDate: STARTED, stopDate: STOPPED, ...execution }),
+  };
 }
 
 function listExecutions(): object {
@@ -61,9 +65,10 @@ function listTransformJobs(body: Body): object {
   if (!body.NextToken) meanwhile(asked.filter(({ NextToken }) => !NextToken).length);
   asked.push(body);
   const at = Number(body.NextToken ?? 0);
+  const after = Number(body.CreationTimeAfter ?? 0);
   const before = Number(body.CreationTimeBefore ?? Number.POSITIVE_INFINITY);
   const matches = Object.entries(running).flatMap(([name, time]) =>
-    time < before && name.includes(body.NameContains ?? '') ? [name] : [],
+    time > after && time < before && name.includes(body.NameContains ?? '') ? [name] : [],
   );
   const next = at + 1 < matches.length ? { NextToken: String(at + 1) } : {};
   const TransformJobSummaries = matches.slice(at, at + 1).map((TransformJobName) => ({
@@ -161,6 +166,14 @@ test('jobs of another execution with the same run, made after this one ended, co
   running = { [FIRST]: STOPPED - 60, [SECOND]: STOPPED + 1, [THIRD]: STOPPED + 5 };
   await handler(ended('first'));
   expect(stopped).toEqual([FIRST, SECOND]);
+});
+
+test('jobs of an earlier execution with the same run, which still runs, continue', async () => {
+  execution = { ...NIGHTLY, startDate: STOPPED - 3 };
+  others = { former: { startDate: STOPPED - 900, ...NIGHTLY } };
+  running = { [FIRST]: STOPPED - 60, [SECOND]: STOPPED - 2 };
+  await handler(ended('second'));
+  expect(stopped).toEqual([SECOND]);
 });
 
 test('a job that a shard makes after the run has ended is stopped too', async () => {

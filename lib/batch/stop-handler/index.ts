@@ -57,8 +57,8 @@ async function stopJobs(
   if (execution.error && jobsContinue(execution.error)) return undefined;
   const refused: string[] = [];
   const start = jobNameStart(runIdOf(execution), configured('JOB_NAME_PREFIX'));
-  const before = await startOfNext(sfn, execution);
-  for (const name of await runningJobs(sagemaker, start, before)) {
+  const made = { after: execution.startDate, before: await startOfNext(sfn, execution) };
+  for (const name of await runningJobs(sagemaker, start, made)) {
     console.log(`stopping ${name}`);
     try {
       await sagemaker.send(new StopTransformJobCommand({ TransformJobName: name }));
@@ -122,15 +122,21 @@ async function startOfNext(
   return first;
 }
 
+/**
+ * Of those made since the execution began: jobs made before are those of an earlier one with the same run, which may
+ * still run. A redriven execution keeps its start.
+ * @see https://docs.aws.amazon.com/step-functions/latest/dg/redrive-executions.html
+ */
 async function runningJobs(
   client: SageMakerClient,
   start: string,
-  before: Date | undefined,
+  { after, before }: { readonly after: Date | undefined; readonly before: Date | undefined },
 ): Promise<string[]> {
   const names: string[] = [];
   const running = {
     NameContains: start,
     StatusEquals: 'InProgress',
+    ...(after && { CreationTimeAfter: after }),
     ...(before && { CreationTimeBefore: before }),
   } as const;
   const pages = paginateListTransformJobs({ client, pageSize: 100 }, running);
