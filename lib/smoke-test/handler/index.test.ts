@@ -390,7 +390,7 @@ describe('a rollback keeps the configuration in use', () => {
     expect(response?.Reason).toContain(`endpoint status: not known`);
     expect(response?.Reason).toContain(`${endpoint.message}`);
     expect(response?.Reason).toMatch(
-      /The rollback goes on.* Unless describe-endpoint shows config-2: aws sagemaker update-endpoint --endpoint-name digits --endpoint-config-name config-2$/,
+      /The rollback continues.* Unless describe-endpoint shows config-2: aws sagemaker update-endpoint --endpoint-name digits --endpoint-config-name config-2$/,
     );
   });
 

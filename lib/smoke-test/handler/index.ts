@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { S3Client } from '@aws-sdk/client-s3';
 import { SageMakerClient } from '@aws-sdk/client-sagemaker';
 import { SageMakerRuntimeClient } from '@aws-sdk/client-sagemaker-runtime';
+import { sentence } from '@sagemaker-tfs/manifest/sentence';
 import { parseJson } from '@sagemaker-tfs/tensors';
 import type { SmokeTestPlan, SmokeTestSample, SmokeTestVariant } from '../plan.ts';
 import type { Ask } from './ask.ts';
@@ -90,7 +91,7 @@ async function resultOf(
     checkState(state, plan.endpointConfigName);
     return { status: 'SUCCESS', data: { ...notMeasured(), ...(await runSamples(plan, deadline)) } };
   } catch (error) {
-    const reason = `Smoke test failed: ${error instanceof Error ? error.message : error}`;
+    const reason = `Smoke test failed: ${sentence(error instanceof Error ? error.message : String(error))}`;
     console.error(reason, error);
     return failed(event, plan, reason, runs);
   }
@@ -98,7 +99,7 @@ async function resultOf(
 
 /**
  * A failed check fails the deployment, but stops a rollback only if that would delete the configuration in use. Where
- * none is known the rollback goes on: CloudFormation has waited for the endpoint, and who continued it would meet the
+ * none is known the rollback continues: CloudFormation has waited for the endpoint, and who continued it would meet the
  * same failure.
  */
 async function failed(

@@ -18,9 +18,9 @@ export function afterRollback({ endpointId }: Planned, stackId: string): string 
 const update = ({ endpointName, endpointConfigName }: Planned) =>
   `aws sagemaker update-endpoint --endpoint-name ${endpointName} --endpoint-config-name ${endpointConfigName}`;
 
-/** In a rollback that goes on although nobody knows which configuration is in use. */
+/** In a rollback that continues although nobody knows which configuration is in use. */
 export function afterUnknown(planned: Planned): string {
-  return ` The rollback goes on, and deletes the newer configuration. Unless describe-endpoint shows ${planned.endpointConfigName}: ${update(planned)}`;
+  return ` The rollback continues, and deletes the newer configuration. Unless describe-endpoint shows ${planned.endpointConfigName}: ${update(planned)}`;
 }
 
 /** In a rollback that must stop, so that CloudFormation does not delete the configuration in use. */
