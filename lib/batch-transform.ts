@@ -34,6 +34,7 @@ import {
 import { eventsRole } from './event-role.ts';
 import { chooseAmi } from './inference-ami.ts';
 import { checkRegion } from './instance-types/regions.ts';
+import { warnOfExport } from './model-reference.ts';
 
 /** `input` of an execution: any of these, the rest comes from the props. */
 export type BatchTransformInput = Partial<TransformSettings>;
@@ -86,6 +87,7 @@ export class BatchTransform extends Resource {
       .toLowerCase()
       .replace(/^[^a-z0-9]+|[^a-z0-9]+$/g, '');
     grantModel(this, props);
+    warnOfExport(this, [props.model]);
     const shardFunction = createShardFunction(this, props);
     const key = encryptionKeyOf(this);
     const logGroup = createLogGroup(this, 'Log', RetentionDays.THREE_MONTHS, key, logName(this));

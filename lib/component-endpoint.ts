@@ -26,6 +26,7 @@ import { startTimes } from './endpoint/start-times.ts';
 import { bindVariant, DEFAULT_INSTANCE_TYPE, requireModel } from './endpoint/variant.ts';
 import { chooseAmi } from './inference-ami.ts';
 import { regionFacts } from './instance-types/regions.ts';
+import { warnOfExport } from './model-reference.ts';
 import { keepReplaced } from './model-retention.ts';
 import { checkDeployed } from './smoke-test/deployed.ts';
 import { invalidProp } from './validation.ts';
@@ -173,6 +174,10 @@ export class ComponentEndpoint extends EndpointBase {
     this.checkHosts(props, rendered.inferenceAmiVersion);
     // The variant of an endpoint for components has no model, and so nothing to share requests out by.
     const { modelName: _, initialVariantWeight: __, ...variant } = rendered;
+    warnOfExport(
+      this,
+      this.components.map(({ props: { model } }) => model),
+    );
     for (const { props: component } of this.components) {
       if (component.model.stack !== this.stack) keepReplaced(component.model);
     }

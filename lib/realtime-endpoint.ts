@@ -36,6 +36,7 @@ import {
   requireModels,
 } from './endpoint/variant.ts';
 import type { IModel } from './model.ts';
+import { warnOfExport } from './model-reference.ts';
 import { keepReplaced } from './model-retention.ts';
 import { allowLogging } from './model-role.ts';
 import { fewestAtAnyTime } from './rules/scaling-schedule.ts';
@@ -253,6 +254,7 @@ export class RealtimeEndpoint extends EndpointBase {
 
   private createConfig(props: RealtimeEndpointProps): CfnEndpointConfig {
     const models = [...new Set(this.allVariants().flatMap(modelsOf))];
+    warnOfExport(this, models);
     const known = models.filter(({ role }) => role !== undefined);
     for (const model of known) {
       // CloudFormation would delete it with its own stack's deployment, before this one's.
