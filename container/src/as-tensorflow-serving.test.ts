@@ -76,6 +76,14 @@ describe.each(TRANSPORTS)('over %s', (transport) => {
     },
   );
 
+  test('a wrong value for a signature that the body names where there is no default: the error names the value', async () => {
+    const body = '{"signature_name": "incr_counter_by", "inputs": {"delta": "much"}}';
+    const answer = await ask(transport, COUNTER, body);
+    expect(answer.status).toBe(400);
+    expect(answer.body.error).toContain('delta');
+    expect(answer.body.error).not.toContain('serving_default');
+  });
+
   test('regress feeds tf.Examples to an input that is declared as float', async () => {
     const body =
       '{"signature_name": "tensorflow/serving/regress", "examples": [{"x": 1.0}, {"x": 2.0}]}';

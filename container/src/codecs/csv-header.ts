@@ -1,6 +1,7 @@
 /** What is wrong with a line of CSV that is to name the inputs, and what it should be. */
 import type { Signature } from '@sagemaker-tfs/tensors';
 import { ServingError } from '../errors.ts';
+import { shortened } from './input-error.ts';
 
 type Inputs = Signature['inputs'];
 
@@ -59,6 +60,60 @@ export function requireCommas(
 }
 
 /**
+ * Checks a header that names inputs for what programs write into one by themselves: a column for the rows' index,
+ * numbers behind repeated names, a first line for Excel. Other names that no input has are not looked at.
+ * @throws ServingError BAD_INPUT that says what to leave out or to change
+ */
+export function requireOwnNames(
+  cells: readonly string[],
+  header: string | undefined,
+  { inputs }: Pick<Signature, 'inputs'>,
+): void {
+  const [first = ''] = cells;
+  if (isForExcel(first)) throw new ServingError('BAD_INPUT', leaveOut(first));
+  const isName = (cell: string) => Object.hasOwn(inputs, cell.trim());
+  if (header === 'absent' || !cells.some(isName)) return;
+  const isMadeUp = (cell: string) => isUnnamed(cell) || isName(withoutNumber(cell));
+  // A line that nobody calls a header may be data.
+  if (header !== 'present' && !cells.every((cell) => isName(cell) || isMadeUp(cell))) return;
+  const at = cells.findIndex((cell) => !isName(cell));
+  const cell = cells[at];
+  if (cell === undefined || !isMadeUp(cell)) return;
+  if (isUnnamed(cell)) throw unnamedColumn(at);
+  const names = [...new Set(cells.map((each) => withoutNumber(each)).filter(isName))];
+  throw new ServingError(
+    'BAD_INPUT',
+    `column ${at + 1}: '${shortened(cell.trim())}' is a repeated name as pandas numbers it. Name each column: ${headerLine(names, inputs)}`,
+  );
+}
+
+/** A column without a name as it is written, or as pandas calls it after reading it. */
+function isUnnamed(cell: string): boolean {
+  return /^\s*(?:Unnamed: \d+)?\s*$/.test(cell);
+}
+
+/** `visits` of `visits.1`. */
+function withoutNumber(cell: string): string {
+  return cell.trim().replace(/\.\d+$/, '');
+}
+
+function unnamedColumn(at: number): ServingError {
+  return new ServingError(
+    'BAD_INPUT',
+    `column ${at + 1} has no name. An index of pandas has none: write the CSV with to_csv(index=False).`,
+  );
+}
+
+/** Excel reads the separator from a line of its own, such as `sep=;`. */
+function isForExcel(first: string): boolean {
+  return /^sep=.?$/i.test(first.trim());
+}
+
+function leaveOut(first: string): string {
+  return `'${first.trim()}' is a line for Excel. Leave it out, and separate the cells by commas.`;
+}
+
+/**
  * Checks a header that does not name the only input, whose columns are taken in their order.
  * @throws ServingError BAD_INPUT for a column without a name, other separators, or numbers, which are data
  */
@@ -71,12 +126,7 @@ export function requireColumnNames(
   const called = separatorIn(cells);
   if (called && takes !== undefined && takes !== cells.length) throw separatedBy(called);
   const unnamed = cells.findIndex((cell) => cell.trim() === '');
-  if (unnamed >= 0) {
-    throw new ServingError(
-      'BAD_INPUT',
-      `column ${unnamed + 1} has no name. An index of pandas has none: write the CSV with to_csv(index=False).`,
-    );
-  }
+  if (unnamed >= 0) throw unnamedColumn(unnamed);
   // Names that pandas makes up are numbers, too.
   const areCounted = cells.every((cell, at) => cell.trim() === `${at}`);
   if (inputs[name]?.dtype === 'string' || areCounted || !cells.every(isNumber)) return;
@@ -88,6 +138,8 @@ export function requireColumnNames(
 
 /** What may be wrong with a first line that is not declared and that the input does not take. */
 export function firstLineHint(cells: readonly string[]): string {
+  const [first = ''] = cells;
+  if (isForExcel(first)) return ` ${leaveOut(first)}`;
   const called = separatorIn(cells);
   if (called) return ` Cells are separated by commas, and this line has ${called}.`;
   if (cells.some(isNumber)) return '';

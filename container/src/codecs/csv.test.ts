@@ -252,6 +252,49 @@ describe('bad requests name line and column', () => {
     expect(unknown.message).toMatch(/^the header: .*no input 'c'/);
   });
 
+  const people = signatureOf({ age: ['float32', [-1]], visits: ['int64', [-1, 3]] });
+  const unnamed = 'the header: column 1 has no name. An index of pandas has none';
+  const renamed = 'as pandas numbers it. Name each column: age,visits,visits,visits';
+
+  test.each([
+    [',age,visits,visits,visits\n0,50,1,2,3', people, unnamed],
+    ['"",age,visits,visits,visits\n0,50,1,2,3', people, unnamed],
+    ['Unnamed: 0,age,visits,visits,visits\n0,50,1,2,3', people, unnamed],
+    [
+      'age,visits,visits.1,visits.2\n50,1,2,3',
+      people,
+      `the header: column 3: 'visits.1' is a repeated name ${renamed}`,
+    ],
+    [',age,visits,visits.1,visits.2\n0,50,1,2,3', people, unnamed],
+    ['x,x.1,x.2\n1,2,3', vector, 'Name each column: x,x,x'],
+    ...[people, vector].map((signature) => ['sep=;\nage;x\n1;2', signature, /'sep=;' is .*Excel/]),
+    ['sep=,\nage,visits,visits,visits\n1,2,3,4', people, "'sep=' is a line for Excel. Leave it"],
+  ] as [string, typeof people, string | RegExp][])(
+    'what programs write into a header of inputs by themselves is named: %j',
+    async (body, signature, advice) => {
+      const types =
+        signature === people || !body.includes('x.1')
+          ? ['', ';header=present']
+          : [';header=present'];
+      for (const type of types) {
+        const { code, message } = await failure(body, signature, `text/csv${type}`);
+        expect([code, message]).toEqual([
+          'BAD_INPUT',
+          typeof advice === 'string'
+            ? expect.stringContaining(advice)
+            : expect.stringMatching(advice),
+        ]);
+      }
+    },
+  );
+
+  test('names of inputs that look so are names', async () => {
+    const numbered = signatureOf({ x: ['float32', [-1]], 'x.1': ['float32', [-1]] });
+    expect(await decode('x,x.1\n1,2', numbered)).toEqual({ x: [1], 'x.1': [2] });
+    const unknown = await failure('age,rooms\n1,2', people, 'text/csv;header=present');
+    expect(unknown.code).toBe('UNKNOWN_INPUT');
+  });
+
   test('a line of millions of cells is looked at up to the first that is no name', () => {
     const cells = ['x', '', 'x;x'];
     Object.defineProperty(cells, 2, { get: () => expect('this cell').toBe('left alone') });

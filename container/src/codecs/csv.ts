@@ -12,6 +12,7 @@ import {
   requireColumnNames,
   requireColumns,
   requireCommas,
+  requireOwnNames,
 } from './csv-header.ts';
 import { type CsvRow, readCsv } from './csv-reader.ts';
 import { onlyInputOf, reading, unknownInput } from './input-error.ts';
@@ -69,6 +70,7 @@ function tableFor(context: DecodeContext) {
       const { cells } = row;
       if (!columns) {
         requireCommas(cells, signature);
+        reading(() => requireOwnNames(cells, header, signature), 'the header');
         if (header !== 'present') requireHeader(cells, header, signature);
         addNames(cells);
       } else if (width === undefined && !held && namesInputs(cells, header, signature)) {

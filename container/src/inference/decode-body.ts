@@ -1,6 +1,7 @@
 /** The body of a request as tensors. */
 import type { Signature, TensorMap } from '@sagemaker-tfs/tensors';
 import { decodeRequest } from '../codecs/registry.ts';
+import type { ServingError } from '../errors.ts';
 import type { Inference } from './inference.ts';
 
 /** A body as tensors. */
@@ -29,7 +30,8 @@ export async function decodeBody(
     places,
   }: BodyDecoding = {},
 ): Promise<Decoded> {
-  const decode = async (signature: Signature) => {
+  /** @param otherwise what is thrown in place of any error */
+  const decode = async (signature: Signature, otherwise?: ServingError) => {
     try {
       return await decodeRequest(body, {
         signature: decodedFor(signature),
@@ -43,11 +45,11 @@ export async function decodeBody(
     } catch (error) {
       // Another version may be the newest by now, with another signature.
       inference.backend.doubt?.(inference.model);
-      throw inference.noSignature ?? error;
+      throw otherwise ?? error;
     }
   };
   const { signature, noSignature } = inference;
-  const { inputs, form, frames, signatureName = signature.key } = await decode(signature);
+  const { inputs, form, frames, signatureName = signature.key } = await decode(signature, noSignature);
   inference.frames = frames;
   if (signatureName === signature.key && noSignature) throw noSignature;
   if (signatureName === signature.key) return { inputs, form, signature };
