@@ -61,7 +61,7 @@ export function TensorForm({ signature, source, refused, busy, onSend, onNotSent
         />
       ))}
       <p class="quiet">
-        A JSON array{hasStrings ? '; one text needs no brackets' : ''}
+        A JSON array; one value needs no brackets{hasStrings ? ', and one text no quotes' : ''}
         {hasNumbers ? `; of numbers also ${FILLS.join(', ')}` : ''}. An empty field is left out.
       </p>
       <SendButton busy={busy} />

@@ -6,6 +6,7 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { tensorsBody } from '@sagemaker-tfs/client';
 import { type ContentOptions, packageModel } from '@sagemaker-tfs/model-packaging';
 import { decodeNpz, encodeNpy, type NumericTensor, toNumbers } from '@sagemaker-tfs/tensors';
 import type { Browser, Page } from 'playwright-core';
@@ -492,6 +493,70 @@ suite(name, () => {
       await page.getByRole('textbox', { name: /^data_bytes/ }).fill('<b>Grüße</b>');
       await page.getByRole('button', { name: 'Send', exact: true }).click();
       await answer(page).getByText('"<b>Grüße</b>"').first().waitFor();
+    });
+  });
+
+  test('pictures in an answer are drawn, and any bytes can be kept', async () => {
+    const { url } = await serving(fixtureModel('strings').basePath);
+    const create = { width: 48, height: 32, channels: 3, background: '#00ff00' } as const;
+    const png = await sharp({ create }).png().toBuffer();
+    const keeps = async (page: Page, button: string, name: string) => {
+      const [download] = await Promise.all([
+        page.waitForEvent('download'),
+        answer(page).getByRole('button', { name: button, exact: true }).first().click(),
+      ]);
+      expect(download.suggestedFilename()).toBe(name);
+      return readFile(await download.path());
+    };
+    await inEachView(url, async (page) => {
+      const send = async (contentType = '', body?: Buffer) => {
+        if (body) {
+          await onFirstRequest(page, (route) => route.fulfill({ status: 200, contentType, body }));
+        }
+        await page.getByRole('button', { name: 'Send', exact: true }).click();
+      };
+      const drawnAs = async (name: string) => {
+        const picture = answer(page).getByRole('img', { name, exact: true });
+        await picture.waitFor();
+        await drawn(page, `document.querySelector('img[alt="${name}"]').naturalWidth === 48`);
+      };
+      // A handler's own.
+      await page.getByRole('tab', { name: 'Tensors' }).click();
+      await send('image/png', png);
+      await drawnAs('answer');
+      expect(await keeps(page, 'Download', 'answer.png')).toEqual(png);
+      await send('application/zip', Buffer.from('PK\x03\x04\0'));
+      await answer(page).getByText('binary, 5 B').waitFor();
+      expect(await keeps(page, 'Download', 'answer.bin')).toHaveLength(5);
+      // Of a tensor of bytes.
+      await page.getByText('Options').click();
+      await page.getByLabel(/^Signature/).selectOption('bytes');
+      await page.getByRole('tab', { name: 'Tensors' }).click();
+      await page
+        .getByRole('textbox', { name: /^data_bytes/ })
+        .fill(JSON.stringify([{ b64: png.toString('base64') }]));
+      await send();
+      await drawnAs('echo_bytes');
+      expect(await keeps(page, 'Download', 'echo_bytes.png').then((b) => b.equals(png))).toBe(true);
+      expect(await answer(page).textContent()).not.toContain('\uFFFD');
+      // Of bytes as pixels: colors, and a mask.
+      const colors = Uint8Array.from({ length: 2 * 9 * 8 * 3 }, (_, at) => at % 251);
+      const mask = Uint8Array.from({ length: 9 * 8 }, (_, at) => at % 4);
+      const { bytes } = tensorsBody({
+        colors: { dtype: 'uint8', shape: [2, 9, 8, 3], data: colors },
+        mask: { dtype: 'uint8', shape: [1, 9, 8], data: mask },
+      });
+      await send('application/x-npz', Buffer.from(bytes));
+      await answer(page).getByRole('img', { name: 'Picture of 9 rows and 8 columns' }).waitFor();
+      await answer(page)
+        .getByRole('img', { name: /^Heat map of 9 rows/ })
+        .waitFor();
+      expect((await pixelsOf(page, 'canvas.heat'))[1]).toEqual([3, 4, 5, 255]);
+      await answer(page).getByText('plane 1 of 2').waitFor();
+      const kept = await keeps(page, 'Download PNG', 'colors.png');
+      expect(await sharp(kept).removeAlpha().raw().toBuffer()).toEqual(
+        Buffer.from(colors.slice(0, 9 * 8 * 3)),
+      );
     });
   });
 

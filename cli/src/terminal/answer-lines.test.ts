@@ -63,6 +63,15 @@ test('a JSON answer, which has neither the name nor the dtype of an only output,
   expect(shown).not.toMatch(/float|output/);
 });
 
+test('bytes that are no text are named by kind and size', () => {
+  const png = Buffer.concat([Buffer.from('iVBORw0KGgo=', 'base64'), Buffer.alloc(427)]);
+  const rows = [png, Buffer.from([0xc3, 0x28])].map((bytes) => ({ b64: bytes.toString('base64') }));
+  const shown = lines(answerOf({ outputs: { mask_bytes: rows, text: ['plain', 'é'] } })).join('\n');
+  expect(shown).toMatch(/mask_bytes +text \[2\] +PNG, 435 B binary, 2 B$/m);
+  expect(shown).toMatch(/text +text \[2\] +"plain" "é"$/m);
+  expect(shown).not.toContain('\uFFFD');
+});
+
 test.each([20, 40, 80, 200])('no line is wider than %i columns', (width) => {
   const answers = [
     answerOf(BOXES),

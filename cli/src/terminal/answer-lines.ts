@@ -7,6 +7,7 @@ import {
   boxesOfJson,
   type Classes,
   classesOf,
+  elementText,
   figure,
   type ScoredClass,
 } from '../../../playground/src/index.ts';
@@ -158,12 +159,11 @@ function tensorLines(
 
 /** As many values as fit, each whole: a part of a number is another number. */
 function firstValues(tensor: TypedTensor, width: number): string {
-  const decoder = new TextDecoder();
   const values =
     tensor.dtype === 'string'
       ? tensor.data
           .slice(0, VALUES)
-          .map((bytes) => fitted(JSON.stringify(decoder.decode(bytes)), TEXT))
+          .map((bytes) => elementText(bytes, (text) => fitted(JSON.stringify(text), TEXT)))
       : Array.from<number | bigint, string>(tensor.data.slice(0, VALUES), (value) =>
           typeof value === 'bigint' ? String(value) : figure(value),
         );

@@ -49,7 +49,12 @@ export async function decodeBody(
     }
   };
   const { signature, noSignature } = inference;
-  const { inputs, form, frames, signatureName = signature.key } = await decode(signature, noSignature);
+  const {
+    inputs,
+    form,
+    frames,
+    signatureName = signature.key,
+  } = await decode(signature, noSignature);
   inference.frames = frames;
   if (signatureName === signature.key && noSignature) throw noSignature;
   if (signatureName === signature.key) return { inputs, form, signature };

@@ -1,11 +1,13 @@
 /** An answer in every form that suits it. */
-import type { TypedTensor } from '@sagemaker-tfs/client';
+import type { Answer, TypedTensor } from '@sagemaker-tfs/client';
 import { useMemo } from 'preact/hooks';
 import { CopyButton } from '../copy-button.tsx';
 import type { PlaygroundDescription, SignatureDescription } from '../description.ts';
 import { adviceFor } from '../request/advice.ts';
 import type { Outcome } from '../request/ask.ts';
 import { Bars } from './bars-view.tsx';
+import { type Binary, binaryOf, sizeText } from './binary.ts';
+import { BinaryView } from './binary-view.tsx';
 import { type Box, boxesOfJson, boxesOfTensors } from './boxes.ts';
 import { BoxesView } from './boxes-view.tsx';
 import { classesOf, classesOfResults } from './classes.ts';
@@ -38,6 +40,7 @@ export function AnswerView({ outcome, signature, description }: Props) {
   const boxes: Box[] | undefined = ownBoxes ?? boxesOfTensors(tensors, labels);
   const classes = boxes ? undefined : (classesOfResults(json) ?? classesOf(tensors, labels));
   const table = request.table && fitsTable(request.table, tensors) ? request.table : undefined;
+  const file = Object.keys(tensors).length === 0 ? fileOf(answer) : undefined;
   const isText = /json|csv|text/.test(answer.contentType);
   return (
     <>
@@ -53,6 +56,7 @@ export function AnswerView({ outcome, signature, description }: Props) {
       ) : null}
       {classes && !table ? <Bars {...classes} /> : null}
       <Tensors tensors={tensors} seen={table ? Object.keys(tensors) : (classes?.outputs ?? [])} />
+      {file ? <BinaryView {...file} bytes={answer.bytes} name="answer" /> : null}
       {isText ? (
         <details open={!boxes && !classes && Object.keys(tensors).length === 0}>
           <summary>Raw answer</summary>
@@ -67,15 +71,10 @@ function Facts({ outcome: { answer, milliseconds } }: { readonly outcome: Outcom
   const version = answer?.customAttributes['tfs-model-version'];
   return (
     <p class="facts" data-testid="facts">
-      <b>{answer?.status}</b> · {answer?.contentType} · {bytes(answer?.bytes.length ?? 0)} ·{' '}
+      <b>{answer?.status}</b> · {answer?.contentType} · {sizeText(answer?.bytes.length ?? 0)} ·{' '}
       {milliseconds.toFixed(1)} ms{version ? ` · version ${version}` : ''}
     </p>
   );
-}
-
-function bytes(count: number): string {
-  if (count < 1000) return `${count} B`;
-  return count < 1e6 ? `${(count / 1000).toFixed(1)} kB` : `${(count / 1e6).toFixed(1)} MB`;
 }
 
 interface ErrorProps {
@@ -95,6 +94,14 @@ function ErrorView({ error, advice }: ErrorProps) {
       {advice ? <p class="advice">→ {advice}</p> : null}
     </div>
   );
+}
+
+/** What a handler answers beside tensors and text. A picture is what its media type or its bytes say. */
+function fileOf({ contentType, bytes }: Answer): Binary | undefined {
+  const [mediaType = ''] = contentType.split(';');
+  if (mediaType.startsWith('image/')) return { kind: mediaType.slice(6).toUpperCase(), mediaType };
+  if (bytes.length === 0 || /json|csv|text/.test(contentType)) return undefined;
+  return binaryOf(bytes) ?? { kind: 'text', mediaType };
 }
 
 interface ReadAnswer {

@@ -1,5 +1,5 @@
 /** Which tensors are drawn as pictures, and which are read by rows. */
-import { planeOf, rowsOf } from './statistics.ts';
+import { channelsOf, planeOf, rowsOf } from './statistics.ts';
 
 test.each([
   [[1, 5, 3], 0, undefined],
@@ -34,4 +34,18 @@ test.each([
   [[], undefined],
 ])('of %j the rows are %j', (shape, rows) => {
   expect(rowsOf(shape, 5)).toEqual(rows);
+});
+
+test.each([
+  ['uint8', [1, 32, 48], 1],
+  ['uint8', [32, 48], 1],
+  ['uint8', [2, 32, 48, 1], 1],
+  ['uint8', [2, 32, 48, 3], 3],
+  ['uint8', [32, 48, 3], 3],
+  ['uint8', [2, 32, 48, 2], undefined],
+  ['uint8', [2, 5, 32, 48], undefined],
+  ['uint8', [1, 3], undefined],
+  ['float32', [1, 32, 48], undefined],
+] as const)('%s %j has the channels of a picture: %p', (dtype, shape, channels) => {
+  expect(channelsOf({ dtype, shape: [...shape] })).toBe(channels);
 });

@@ -41,7 +41,7 @@ export function statisticsOf({ dtype, data }: TypedTensor): Statistics | undefin
 }
 
 /** A slice of two dimensions. */
-interface Plane {
+export interface Plane {
   readonly rows: number;
   readonly columns: number;
   /** Index of its first element. */
@@ -70,6 +70,17 @@ export function planeOf(
   const outer = sizes.slice(0, -2).reduce((a, b) => a * b, 1);
   const start = Math.floor(index / step) * rows * columns * step + (index % step);
   return { count: outer * step, plane: { rows, columns, start, step } };
+}
+
+/** Channels of pictures as bytes, with or without a batch: 3 for colors, 1 for gray and masks. Undefined for other tensors. */
+export function channelsOf({
+  dtype,
+  shape,
+}: Pick<TypedTensor, 'dtype' | 'shape'>): 1 | 3 | undefined {
+  const last = shape.at(-1);
+  if (dtype !== 'uint8' || shape.length > 4 || !planeOf(shape, 0)) return undefined;
+  if (last === 3 && shape.length > 2) return 3;
+  return last === 1 || (shape.length < 4 && (last ?? 0) >= SIDE) ? 1 : undefined;
 }
 
 /** Values of a row, at most, for rows that are read one below the other. */

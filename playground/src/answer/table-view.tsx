@@ -1,5 +1,6 @@
 /** A pasted table with the answer to each row beside it. */
 import type { TypedTensor } from '@sagemaker-tfs/client';
+import { elementText } from './binary.ts';
 import { figure } from './statistics.ts';
 
 /** Rows that are shown. */
@@ -83,9 +84,8 @@ function isNumber(cell: string): boolean {
 function rowText({ dtype, shape, data }: TypedTensor, row: number): string {
   const width = shape.slice(1).reduce((a, b) => a * b, 1);
   const values = Array.from({ length: Math.min(width, 8) }, (_, at) => data[row * width + at]);
-  const decoder = new TextDecoder();
   const texts = values.map((value) => {
-    if (value instanceof Uint8Array) return decoder.decode(value);
+    if (value instanceof Uint8Array) return elementText(value, (text) => text);
     return dtype === 'int64' || dtype === 'uint64' ? String(value) : figure(Number(value));
   });
   return texts.join(', ') + (width > 8 ? ', …' : '');

@@ -1,12 +1,16 @@
 /** Any tensor: dtype, shape, figures, histogram, heat map or rows, first values, and all of them as npz. */
-import { type TypedTensor, tensorsBody, texts } from '@sagemaker-tfs/client';
+import { type TypedTensor, tensorsBody } from '@sagemaker-tfs/client';
 import { useEffect, useMemo, useRef, useState } from 'preact/hooks';
 import { saveFile } from '../save-file.ts';
 import { typeText } from '../signature-view.tsx';
-import { figure, planeOf, rowsOf, statisticsOf } from './statistics.ts';
+import { binaryOf, elementText } from './binary.ts';
+import { BinaryView } from './binary-view.tsx';
+import { channelsOf, figure, type Plane, planeOf, rowsOf, statisticsOf } from './statistics.ts';
 
 /** Values that are written out. */
 const WRITTEN = 48;
+/** Elements that are no text, which are drawn or offered as files. */
+const FILES = 8;
 /** Rows that are written below one another. */
 const ROWS = 32;
 
@@ -16,7 +20,7 @@ interface TensorsProps {
   readonly seen: readonly (string | undefined)[];
 }
 
-/** All tensors of an answer; an only one and small ones are open. */
+/** All tensors of an answer; an only one, small ones and pictures are open. */
 export function Tensors({ tensors, seen }: TensorsProps) {
   const entries = Object.entries(tensors);
   if (entries.length === 0) return null;
@@ -36,11 +40,16 @@ export function Tensors({ tensors, seen }: TensorsProps) {
           key={name}
           name={name}
           tensor={tensor}
-          open={!seen.includes(name) && (entries.length === 1 || tensor.data.length <= WRITTEN)}
+          open={!seen.includes(name) && (entries.length === 1 || isOpen(tensor))}
         />
       ))}
     </section>
   );
+}
+
+/** Small ones, and pictures. */
+function isOpen(tensor: TypedTensor): boolean {
+  return tensor.data.length <= WRITTEN || channelsOf(tensor) !== undefined;
 }
 
 interface Props {
@@ -56,12 +65,12 @@ function TensorView({ name, tensor, open }: Props) {
       <summary>
         <b>{name}</b> <code>{typeText(tensor)}</code>
       </summary>
-      {isOpen ? <Inside tensor={tensor} /> : null}
+      {isOpen ? <Inside name={name} tensor={tensor} /> : null}
     </details>
   );
 }
 
-function Inside({ tensor }: { readonly tensor: TypedTensor }) {
+function Inside({ name, tensor }: Omit<Props, 'open'>) {
   const statistics = useMemo(
     () => (tensor.data.length > 2 ? statisticsOf(tensor) : undefined),
     [tensor],
@@ -87,10 +96,31 @@ function Inside({ tensor }: { readonly tensor: TypedTensor }) {
           <Histogram bins={statistics.histogram} />
         </div>
       ) : null}
-      {statistics ? <HeatMap tensor={tensor} min={statistics.min} max={statistics.max} /> : null}
-      <Values tensor={tensor} />
+      {statistics ? (
+        <HeatMap name={name} tensor={tensor} min={statistics.min} max={statistics.max} />
+      ) : null}
+      {tensor.dtype === 'string' ? <Files name={name} elements={tensor.data} /> : null}
+      {isAllFiles(tensor) ? null : <Values tensor={tensor} />}
     </>
   );
+}
+
+interface FilesProps {
+  readonly name: string;
+  readonly elements: readonly Uint8Array[];
+}
+
+/** The first elements that are no text. */
+function Files({ name, elements }: FilesProps) {
+  return elements.slice(0, FILES).map((bytes, at) => {
+    const binary = binaryOf(bytes);
+    const file = elements.length > 1 ? `${name}-${at}` : name;
+    return binary ? <BinaryView key={at} {...binary} bytes={bytes} name={file} /> : null;
+  });
+}
+
+function isAllFiles({ dtype, data }: TypedTensor): boolean {
+  return dtype === 'string' && data.length <= FILES && data.length > 0 && data.every(binaryOf);
 }
 
 /** The first values: a row for each step of a sequence, otherwise in one line. */
@@ -130,9 +160,9 @@ function valueTexts(tensor: TypedTensor, from: number, count: number): string[] 
   const { dtype, data } = tensor;
   const to = Math.min(data.length, from + count);
   if (dtype === 'string') {
-    return texts({ ...tensor, data: data.slice(from, to) }).map((text) =>
-      JSON.stringify(text.slice(0, 200)),
-    );
+    return data
+      .slice(from, to)
+      .map((bytes) => elementText(bytes, (text) => JSON.stringify(text.slice(0, 200))));
   }
   return Array.from({ length: to - from }, (_, at) => {
     const value = data[from + at];
@@ -156,39 +186,41 @@ function Histogram({ bins }: { readonly bins: readonly number[] }) {
 }
 
 interface HeatMapProps {
+  readonly name: string;
   readonly tensor: TypedTensor;
   readonly min: number;
   readonly max: number;
 }
 
-function HeatMap({ tensor, min, max }: HeatMapProps) {
+/** The planes of a tensor one at a time; colored pictures as they are. */
+function HeatMap({ name, tensor, min, max }: HeatMapProps) {
   const [index, setIndex] = useState(0);
   const canvas = useRef<HTMLCanvasElement>(null);
-  const planes = planeOf(tensor.shape, index);
+  const channels = channelsOf(tensor);
+  const together = channels ?? 1;
+  const planes = planeOf(tensor.shape, index * together);
   useEffect(() => {
-    const element = canvas.current;
-    const context = element?.getContext('2d');
-    if (!element || !context || !planes) return;
-    const { plane } = planes;
-    element.width = plane.columns;
-    element.height = plane.rows;
-    const image = context.createImageData(plane.columns, plane.rows);
+    if (!canvas.current || !planes) return;
     const range = max - min || 1;
-    for (let at = 0; at < plane.rows * plane.columns; at++) {
-      const value = Number(tensor.data[plane.start + at * plane.step]);
-      paint(image.data, at * 4, (value - min) / range);
-    }
-    context.putImageData(image, 0, 0);
+    const share: Color = (pixels, at, element) =>
+      paint(pixels, at, (Number(tensor.data[element]) - min) / range);
+    draw(canvas.current, planes.plane, channels === 3 ? bytesOf(tensor, 3) : share);
   }, [tensor, index]);
   if (!planes) return null;
-  const { count, plane } = planes;
+  const { plane } = planes;
+  const count = planes.count / together;
+  const size = `${plane.rows} rows and ${plane.columns} columns`;
   return (
     <figure>
       <canvas
         ref={canvas}
         class="heat"
         role="img"
-        aria-label={`Heat map of ${plane.rows} rows and ${plane.columns} columns, dark is ${figure(min)}, bright is ${figure(max)}`}
+        aria-label={
+          channels === 3
+            ? `Picture of ${size}`
+            : `Heat map of ${size}, dark is ${figure(min)}, bright is ${figure(max)}`
+        }
         style={{ aspectRatio: `${plane.columns} / ${Math.max(plane.rows, plane.columns / 24)}` }}
       />
       {count > 1 ? (
@@ -203,8 +235,50 @@ function HeatMap({ tensor, min, max }: HeatMapProps) {
           />
         </label>
       ) : null}
+      {channels ? (
+        <button
+          type="button"
+          onClick={() => void savePicture(`${name}.png`, plane, bytesOf(tensor, channels))}
+        >
+          Download PNG
+        </button>
+      ) : null}
     </figure>
   );
+}
+
+/** Writes the pixel at a place of the picture for an element of the tensor. */
+type Color = (pixels: Uint8ClampedArray, at: number, element: number) => void;
+
+/** The bytes as they are: one channel as gray. */
+function bytesOf({ data }: TypedTensor, channels: number): Color {
+  return (pixels, at, element) => {
+    for (let color = 0; color < 3; color++) {
+      pixels[at + color] = Number(data[element + (color % channels)]);
+    }
+    pixels[at + 3] = 255;
+  };
+}
+
+function draw(
+  canvas: HTMLCanvasElement,
+  { rows, columns, start, step }: Plane,
+  color: Color,
+): void {
+  const context = canvas.getContext('2d');
+  if (!context) return;
+  canvas.width = columns;
+  canvas.height = rows;
+  const image = context.createImageData(columns, rows);
+  for (let at = 0; at < rows * columns; at++) color(image.data, at * 4, start + at * step);
+  context.putImageData(image, 0, 0);
+}
+
+async function savePicture(file: string, plane: Plane, color: Color): Promise<void> {
+  const canvas = document.createElement('canvas');
+  draw(canvas, plane, color);
+  const blob = await new Promise<Blob | null>((done) => canvas.toBlob(done));
+  if (blob) saveFile(file, new Uint8Array(await blob.arrayBuffer()));
 }
 
 /** Stops of viridis, whose brightness grows evenly. */

@@ -1,5 +1,5 @@
 /** Which tables are sent as having a header, and what a header is. */
-import { csvTypeOf, headerOf } from './csv-table.ts';
+import { cellsOf, csvTypeOf, headerOf } from './csv-table.ts';
 
 test.each<[text: string, inputs: string[], type: string]>([
   ['zone,km\nA,1\n', ['km', 'zone'], 'text/csv; header=present'],
@@ -40,4 +40,11 @@ test.each<[shapes: (number[] | null)[], header: string | undefined]>([
 ])('inputs of the shapes %j have the header %s', (shapes, header) => {
   const inputs = shapes.map((shape, at) => ['ab'[at], { dtype: 'float32', shape }]);
   expect(headerOf(Object.fromEntries(inputs))).toBe(header);
+});
+
+test('a byte-order mark is no part of the first cell', () => {
+  expect(cellsOf('\ufeffage,rooms\n1,\ufeff2')).toEqual([
+    ['age', 'rooms'],
+    ['1', '\ufeff2'],
+  ]);
 });

@@ -2,7 +2,9 @@
 import type { TensorDescription } from '../description.ts';
 
 /** Rows of cells; a quoted cell may hold commas, quotes ("") and line ends. Empty lines are left out. */
-export function cellsOf(text: string): string[][] {
+export function cellsOf(table: string): string[][] {
+  // A byte-order mark, as Excel writes it, is no part of the first name.
+  const text = table.replace(/^\ufeff/, '');
   const rows: string[][] = [];
   let row: string[] = [];
   let cell = '';

@@ -10,6 +10,13 @@ test.each<[text: string, dtype: string, shape: number[] | null, json: string]>([
   ['word', 'string', null, '["word"]'],
   ['zeros', 'float32', [-1, 2], '[[0,0]]'],
   ['[NaN, -Infinity, 1]', 'float32', [-1], '[NaN, -Infinity, 1]'],
+  ['61', 'float32', [-1, 1], '[[61]]'],
+  ['-Infinity', 'float32', [-1], '[-Infinity]'],
+  ['9007199254740993', 'int64', [1], '[9007199254740993]'],
+  ['true', 'bool', [-1], '[true]'],
+  ['5', 'int64', [], '5'],
+  ['5', 'int64', null, '5'],
+  ['5', 'int64', [-1, 2], '5'],
   ['[9007199254740993]', 'int64', [-1], '[9007199254740993]'],
 ])('%s as %s %j is sent as %s', (text, dtype, shape, json) => {
   expect(jsonOf(text, { dtype, shape })).toBe(json);

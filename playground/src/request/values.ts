@@ -20,7 +20,7 @@ function zeroOf(dtype: string): number | boolean {
 }
 
 /**
- * The field's text as JSON text. A string is taken as it is where the shape has one element.
+ * The field's text as JSON text. One value needs no brackets where the shape has one element, and a string no quotes.
  * @throws Error in words, for the field
  */
 export function jsonOf(text: string, input: TensorDescription): string {
@@ -38,9 +38,11 @@ export function jsonOf(text: string, input: TensorDescription): string {
     return JSON.stringify(filled(sizes, () => elementOf(word, dtype)));
   }
   // The runtime takes these beside JSON.
-  parsed(/float/.test(dtype) ? word.replace(/-?\b(NaN|Infinity)\b/g, '0') : word);
+  const value = parsed(/float/.test(dtype) ? word.replace(/-?\b(NaN|Infinity)\b/g, '0') : word);
+  const isOne = /^(?:number|boolean)$/.test(typeof value) && sizes.every((size) => size === 1);
+  const depth = isOne ? (shape ?? []).length : 0;
   // As written: numbers beyond 2^53 keep their digits.
-  return word;
+  return '['.repeat(depth) + word + ']'.repeat(depth);
 }
 
 function parsed(text: string): unknown {
