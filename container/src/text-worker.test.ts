@@ -143,7 +143,7 @@ describe('a thread', () => {
 
   test('a body whose objects need more memory than a thread has is refused, and the next is read', async () => {
     const entry = sourceEntry(pathToFileURL(`${__dirname}/text-worker.ts`));
-    const small = new ThreadPool<BodyTask, unknown>(entry, 1, 64);
+    const small = new ThreadPool<BodyTask, unknown>(entry, 1, { heapMegabytes: 64 });
     const task = (text: string): BodyTask => {
       return { kind: 'json', body: Buffer.from(text), context: jsonContext };
     };

@@ -27,11 +27,13 @@ import { tooManyStrings } from './too-many-strings.ts';
 /** As TensorFlow Serving does by default (`--enable_signature_method_name_check`). */
 const CHECK_METHOD_NAME = false;
 
-/** What an answer may hold, all outputs together. */
+/** What an answer may hold, all outputs together, and take. */
 export interface AnswerLimits {
   readonly maxStrings: number;
   /** Bytes of numbers. */
   readonly maxBytes: number;
+  /** Limit of a request, ms. */
+  readonly timeoutMs: number;
 }
 
 /** Predicts on the models of a store, which stays the caller's; errors are those of the other backends. */
@@ -101,7 +103,10 @@ export class InProcessBackend implements Backend {
 }
 
 /** The same status and text as through TensorFlow Serving. */
-function servingErrorFrom(error: unknown, { maxStrings, maxBytes }: AnswerLimits): ServingError {
+function servingErrorFrom(
+  error: unknown,
+  { maxStrings, maxBytes, timeoutMs }: AnswerLimits,
+): ServingError {
   if (error instanceof ServingError) return error;
   const status = toStatusError(error);
   const { cause } = status;
@@ -112,7 +117,7 @@ function servingErrorFrom(error: unknown, { maxStrings, maxBytes }: AnswerLimits
     const message = `the model's answer holds more than ${maxBytes} bytes. Ask for fewer outputs with tfs-outputs, send fewer rows, or raise SAGEMAKER_TFS_MAX_RESPONSE_BYTES.`;
     return new ServingError('RESPONSE_TOO_LARGE', message, { cause: status });
   }
-  return servingErrorOf(status);
+  return servingErrorOf(status, timeoutMs);
 }
 
 const NO_LABEL = new Uint8Array(0);

@@ -447,6 +447,18 @@ describe('hostile files', () => {
       crafted({ page: Buffer.concat(Array(1e5).fill(floatPage(0)) as Buffer[]) }),
       400,
     ],
+    [
+      'two dictionaries of a column',
+      crafted({
+        page: Buffer.concat([dictionaryPage(4, 16), dictionaryPage(4, 16), floatPage(4)]),
+      }),
+      400,
+    ],
+    [
+      'far too many pages',
+      crafted({ rows: 70_000, page: Buffer.concat(Array(70_000).fill(floatPage(1)) as Buffer[]) }),
+      413,
+    ],
     ['columns that lie in each other', crafted({ rows: 4000, chunks: 1000 }), 400],
     ['a run without end', crafted({ rows: 1e6, page: runPage(1e6, 2 ** 31 - 1) }), 400],
     ['a footer of lists in lists', crafted({ footer: '19'.repeat(50_000) }), 400],

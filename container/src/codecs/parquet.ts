@@ -24,6 +24,9 @@ const PARQUET = 'application/x-parquet';
 /** Fields of the footer: some thousand columns, each an object many times its bytes. */
 const MAX_FIELDS = 2 ** 18;
 
+/** Of all columns and row groups: a second or two of a thread. Writers fill a page with a megabyte, or with a column of a group. */
+const MAX_PAGES = 2 ** 16;
+
 /** Small files may unpack to this, others to `maxNpzRatio` times their size: runs of one value take no bytes. */
 const SMALL_FILE_BYTES = 8 * 2 ** 20;
 
@@ -46,7 +49,7 @@ export const parquetRequest: RequestCodec = {
       const columns = await readTable(
         body,
         footer,
-        { maxBytes, maxFields: limits.maxFeatures },
+        { maxBytes, maxFields: limits.maxFeatures, maxPages: MAX_PAGES },
         turn,
       );
       return { inputs: await inputsOf(columns, footer, signature, turn), form: 'row' };

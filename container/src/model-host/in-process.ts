@@ -66,7 +66,11 @@ async function requireLibrary(): Promise<LibraryLocation> {
 }
 
 function answerLimits({ limits }: Environment): AnswerLimits {
-  return { maxStrings: limits.decode.maxStrings, maxBytes: limits.maxResponseBytes };
+  return {
+    maxStrings: limits.decode.maxStrings,
+    maxBytes: limits.maxResponseBytes,
+    timeoutMs: limits.requestTimeoutMs,
+  };
 }
 
 function versionLoader(options: ModelHostOptions, library: LibraryLocation): LoadVersion {

@@ -30,16 +30,17 @@ export function setReadingHeap(maxHeldBytes: number): void {
   heapBytes = Math.max(MIN_HEAP_BYTES, HEAP_FOR_HELD * maxHeldBytes);
 }
 
-const pool = lazyPool<ThreadTask, unknown>('text-worker', availableParallelism, () =>
-  Math.ceil(heapBytes / 2 ** 20),
-);
+const pool = lazyPool<ThreadTask, unknown>('text-worker', availableParallelism, () => ({
+  heapMegabytes: Math.ceil(heapBytes / 2 ** 20),
+  endsAbandoned: true,
+}));
 
 /** Text of this size takes about as long to read as to hand over and back: a few milliseconds at most. */
 const POOL_PAYS_FROM_BYTES = 2 ** 19;
 
 /**
  * Reads text in a thread, where it is large enough and there are threads.
- * @param signal ends the wait for the thread, not its work
+ * @param signal ends the wait for the thread, and a moment later its work
  * @param leastBytes of a body that a thread reads. Default: what takes a few milliseconds
  * @returns what the reader of this kind returns; undefined if the caller is to read it itself
  * @throws ServingError as the readers', and as `ThreadPool.run`

@@ -26,6 +26,20 @@ interface Job<Task, Result> {
   readonly reject: (error: unknown) => void;
 }
 
+/** How threads are kept. */
+interface ThreadOptions {
+  /** What the objects of a thread may take. Default: as much as Node chooses. */
+  readonly heapMegabytes?: number | undefined;
+  /**
+   * Whether a thread is ended whose work nobody waits for any more. Not for libraries of images, which must not be stopped at
+   * work. Default: false.
+   */
+  readonly endsAbandoned?: boolean;
+}
+
+/** Most work is done by then, and another thread need not be started. */
+const ABANDONED_MS = 1000;
+
 /** A pool of threads that all run the same program, which answers a task with a {@link ThreadReply}. */
 export class ThreadPool<Task, Result> {
   readonly #entry: ThreadEntry;
@@ -35,15 +49,20 @@ export class ThreadPool<Task, Result> {
   readonly #idle: Worker[] = [];
 
   readonly #heapMegabytes: number | undefined;
+  readonly #endsAbandoned: boolean;
 
   /**
    * @param size threads at most
-   * @param heapMegabytes what the objects of a thread may take. Default: as much as Node chooses
    */
-  constructor(entry: ThreadEntry, size: number, heapMegabytes?: number) {
+  constructor(
+    entry: ThreadEntry,
+    size: number,
+    { heapMegabytes, endsAbandoned = false }: ThreadOptions = {},
+  ) {
     this.#entry = entry;
     this.#size = size;
     this.#heapMegabytes = heapMegabytes;
+    this.#endsAbandoned = endsAbandoned;
   }
 
   /**
@@ -87,6 +106,7 @@ export class ThreadPool<Task, Result> {
       this.#queue.shift();
       job.begun();
       this.#running.set(worker, job);
+      if (this.#endsAbandoned) this.#endIfAbandoned(worker, job);
       worker.ref();
       try {
         worker.postMessage(job.task, job.moved);
@@ -98,6 +118,15 @@ export class ThreadPool<Task, Result> {
         job.reject(error);
       }
     }
+  }
+
+  /** Others wait for the thread, and the work may be an attack's. */
+  #endIfAbandoned(worker: Worker, job: Job<Task, Result>): void {
+    const end = () => {
+      if (this.#running.get(worker) === job) void worker.terminate();
+    };
+    const onAbort = () => setTimeout(end, ABANDONED_MS).unref();
+    job.signal?.addEventListener?.('abort', onAbort, { once: true });
   }
 
   #start(): Worker | undefined {
@@ -131,7 +160,7 @@ export class ThreadPool<Task, Result> {
     this.#running.delete(worker);
     const at = this.#idle.indexOf(worker);
     if (at >= 0) this.#idle.splice(at, 1);
-    job?.reject(lost(cause));
+    job?.reject(job.signal?.aborted ? job.signal.reason : lost(cause));
     this.#dispatch();
   }
 }
@@ -147,18 +176,18 @@ function lost(cause: Error & { code?: string }): ServingError {
 /**
  * The process's pool for a program, made when it is first asked for.
  * @param size threads at most. Default: as many as processors.
- * @param heapMegabytes of each thread, as {@link ThreadPool} takes it
+ * @param options of its threads, asked for then
  * @returns a function that returns it, or undefined if the thread's module is not beside the program, and in a thread
  */
 export function lazyPool<Task, Result>(
   name: ThreadName,
   size: () => number = availableParallelism,
-  heapMegabytes: () => number | undefined = () => undefined,
+  options: () => ThreadOptions = () => ({}),
 ): () => ThreadPool<Task, Result> | undefined {
   let pool: ThreadPool<Task, Result> | undefined;
   return () => {
     const entry = pool || !isMainThread ? undefined : threadEntry(name);
-    if (entry) pool = new ThreadPool(entry, size(), heapMegabytes());
+    if (entry) pool = new ThreadPool(entry, size(), options());
     return pool;
   };
 }

@@ -1,11 +1,9 @@
 /** The values of a column, read page by page. */
-import { promisify } from 'node:util';
-import * as zlib from 'node:zlib';
 import { TensorError } from '@sagemaker-tfs/tensors';
 import type { Chunk, Column } from './footer.ts';
 import { hybridReader } from './hybrid.ts';
-import { unsnapped } from './snappy.ts';
 import { bad, count, type Struct, structIn, ThriftReader } from './thrift.ts';
+import { unpack } from './unpack.ts';
 import { SIZES, type Values, valuesOf } from './values.ts';
 
 /** What all pages of a file may take together. */
@@ -14,6 +12,8 @@ export interface PageBudget {
   bytes: number;
   /** Fields of the heads of pages. */
   readonly maxFields: number;
+  /** Pages: each takes as long as some thousand values, whatever it holds. */
+  pages: number;
 }
 
 /** A page takes about as long as this number of values, and the event loop waits for as many at most, or for a page. */
@@ -48,14 +48,20 @@ export async function readChunk(
     const head = reader.struct();
     const packed = count(head, 3, 'length of a page');
     position = reader.at + packed;
+    if (budget.pages === 0) {
+      throw new TensorError('TOO_LARGE', 'the Parquet file has too many pages. Write larger ones.');
+    }
+    budget.pages -= 1;
     if (position > chunk.end) throw bad('has a page that is longer than its column');
     const page = { head, bytes: file.subarray(reader.at, position), codec: chunk.codec };
     const type = count(head, 1, 'type of a page');
     if (type === DICTIONARY) {
+      if (dictionary) throw bad(`has two dictionaries for column '${column.name}'`);
       dictionary = await readDictionary(page, column, chunk, budget);
     } else if (type === DATA || type === DATA_V2) {
       const header = structIn(head, type === DATA ? 5 : 8, 'head of a page');
       const size = count(header, 1, 'number of values');
+      if (size === 0) throw bad('has a page without values');
       if (size > chunk.values - read) throw bad('has more values in a page than in its column');
       checkPageSize(count(head, 2, 'size of a page'), size, column);
       const { levels, values } = await (type === DATA
@@ -268,21 +274,6 @@ function readValues(
   if (present) into.spread(at, there, present);
 }
 
-/** Node 22.15 and later have it. */
-const { zstdDecompress } = zlib as {
-  readonly zstdDecompress?: (
-    bytes: Uint8Array,
-    options: zlib.ZlibOptions,
-    done: (error: Error | null, plain: Uint8Array) => void,
-  ) => void;
-};
-const gunzip = promisify<Uint8Array, zlib.ZlibOptions, Uint8Array>(zlib.gunzip);
-const unbrotli = promisify<Uint8Array, zlib.BrotliOptions, Uint8Array>(zlib.brotliDecompress);
-const unzstd = zstdDecompress && promisify(zstdDecompress);
-/** Bytes that Node's readers of these formats unpack at a time. */
-const MAX_CHUNK = 2 ** 20;
-const [UNCOMPRESSED, SNAPPY, GZIP, BROTLI, ZSTD] = [0, 1, 2, 4, 6];
-
 /** @throws TensorError TOO_LARGE beyond the budget */
 function charge(budget: PageBudget, bytes: number): void {
   if (bytes > budget.bytes) {
@@ -302,10 +293,8 @@ async function unpacked(
   budget: PageBudget,
 ): Promise<Uint8Array> {
   charge(budget, size);
-  const chunkSize = Math.max(64, Math.min(size, MAX_CHUNK));
-  const options = { maxOutputLength: Math.max(size, 1), chunkSize };
   try {
-    const plain = await unpackWith(codec, bytes, size, options);
+    const plain = await unpack(codec, bytes, size);
     if (plain.length === size) return plain;
   } catch (error) {
     if (error instanceof TensorError) throw error;
@@ -314,20 +303,4 @@ async function unpacked(
     });
   }
   throw bad('has a page of another size than it says');
-}
-
-async function unpackWith(
-  codec: number,
-  bytes: Uint8Array,
-  size: number,
-  options: { readonly maxOutputLength: number; readonly chunkSize: number },
-): Promise<Uint8Array> {
-  if (codec === UNCOMPRESSED) return bytes;
-  if (codec === SNAPPY) return unsnapped(bytes, size);
-  if (codec === GZIP) return gunzip(bytes, options);
-  if (codec === BROTLI) return unbrotli(bytes, options);
-  if (codec === ZSTD && unzstd) return unzstd(bytes, options);
-  throw bad(
-    'is compressed in a way that is not read here. Use snappy, gzip, brotli, zstd (Node 22.15 and later), or none',
-  );
 }

@@ -9,15 +9,20 @@ import { type Values, valuesOf } from './values.ts';
  * Reads every column.
  * @param maxBytes of all pages, unpacked
  * @param maxFields of the head of a page
+ * @param maxPages of all columns
  * @throws TensorError
  */
 export async function readTable(
   file: Uint8Array,
   { columns, groups }: Footer,
-  { maxBytes, maxFields }: { readonly maxBytes: number; readonly maxFields: number },
+  {
+    maxBytes,
+    maxFields,
+    maxPages,
+  }: { readonly maxBytes: number; readonly maxFields: number; readonly maxPages: number },
   nextTurn: () => Promise<unknown>,
 ): Promise<{ readonly column: Column; readonly tensor: Tensor }[]> {
-  const budget: PageBudget = { bytes: maxBytes, maxFields };
+  const budget: PageBudget = { bytes: maxBytes, maxFields, pages: maxPages };
   const read: { column: Column; tensor: Tensor }[] = [];
   for (const [i, column] of columns.entries()) {
     const chunks = groups.map((group) => ({ rows: group.rows, chunk: group.chunks[i] }));

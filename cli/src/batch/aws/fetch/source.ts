@@ -13,6 +13,7 @@ import {
   type S3Location,
 } from '@sagemaker-tfs/batch';
 import { keyRanges, listObjects, readBytes } from '@sagemaker-tfs/batch/s3';
+import { usageError } from '../../../errors.ts';
 import { acceptOfFolder } from '../../local/existing.ts';
 import { sizeOfInput, sortedFolder } from '../../local/inputs.ts';
 import { readWorkerPlan } from '../worker-keys.ts';
@@ -168,7 +169,9 @@ async function* files(
     yield {
       key,
       read: async () => {
-        await sizeOfInput(undefined, path);
+        await sizeOfInput(undefined, path).catch((cause: Error) => {
+          throw usageError(`${path}: ${cause.message}`);
+        });
         return named(answersOf(input, await readFile(path), accept), await packed?.of(input));
       },
     };

@@ -134,10 +134,23 @@ async function* recordsOf(answers: AsyncIterable<Answer>): AsyncGenerator<Fields
     // A request may have carried several records: they are counted over all answers to an input.
     if (key !== last) [last, next] = [key, 0];
     for (const one of Array.isArray(list) ? list : [value]) {
-      yield { key, record: next++, fields: fieldsOf(one) };
+      yield { key, record: next++, fields: tableFields(one) };
     }
   }
   return undefined;
+}
+
+const TOO_DEEP = 'the answer is nested too deep for a cell; --format ndjson has it';
+
+/** One record that has no form in a table must not keep the others out of it. */
+function tableFields(value: unknown): Record<string, Cell> {
+  try {
+    return fieldsOf(value);
+  } catch (error) {
+    // Of JSON.stringify, some thousand levels down.
+    if (!(error instanceof RangeError)) throw error;
+    return { error: TOO_DEEP };
+  }
 }
 
 /** Names that the table itself uses. */
