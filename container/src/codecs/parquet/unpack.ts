@@ -4,7 +4,7 @@ import * as zlib from 'node:zlib';
 import { unsnapped } from './snappy.ts';
 import { bad } from './thrift.ts';
 
-/** As Node's own, of which each comes twice. */
+/** As Node's own; each comes twice. */
 interface Unpacking {
   readonly atOnce: (bytes: Uint8Array, options: Options) => Uint8Array;
   readonly aside: (bytes: Uint8Array, options: Options) => Promise<Uint8Array>;
