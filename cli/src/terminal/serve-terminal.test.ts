@@ -145,6 +145,12 @@ test('--no-playground --host: a handler that cannot be loaded leaves the one bef
   await terminal.until('the version before continues');
   await terminal.until('my bug');
   expect(await ask()).toEqual({ version: 1 });
+  // A long reason is broken between its words.
+  writeFileSync(handler, 'export const other = 1;');
+  await terminal.until('outputHandler(result, context).');
+  const reason = lines(terminal).filter((line) => /exports only|Handler\(/.test(line));
+  expect(reason.length).toBeGreaterThan(1);
+  expect(Math.max(...reason.map((line) => line.length))).toBeLessThanOrEqual(80);
   writeFileSync(handler, source.replace('1', '2'));
   await terminal.until('✓ reloaded');
   expect(await ask()).toEqual({ version: 2 });

@@ -3,7 +3,7 @@ import { relative } from 'node:path';
 import { CommandError, explain } from '../errors.ts';
 import { onInterrupt } from '../interrupt.ts';
 import { commandName } from '../output/command-name.ts';
-import { behind, styleOf } from '../output/style.ts';
+import { behind, lengthOf, type Style, styleOf, wrappedLine } from '../output/style.ts';
 import {
   type ServeSession,
   type SessionOptions,
@@ -163,7 +163,11 @@ function reloading(
       if (signal.aborted) return;
       // Whole, as a compile error shows its place.
       write(`${style.bad('✗')} not reloaded, the version before continues`);
-      for (const line of explain(error).split('\n')) write(`  ${line}`);
+      for (const line of explain(error)
+        .split('\n')
+        .flatMap((text) => broken(`  ${text}`, style))) {
+        write(line);
+      }
       if (process.stdin.isTTY) log.hint();
     }
     running = false;
@@ -172,6 +176,11 @@ function reloading(
       await reload();
     }
   };
+}
+
+/** A line of an error: lines of source, which have tabs, stay as they are while they fit. */
+function broken(line: string, { width }: Style): string[] {
+  return lengthOf(line) <= width ? [line] : wrappedLine(line, width);
 }
 
 async function untilEnd(session: ServeSession, signal: AbortSignal): Promise<void> {

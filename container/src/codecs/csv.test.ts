@@ -288,6 +288,20 @@ describe('bad requests name line and column', () => {
     },
   );
 
+  test.each([
+    ['age,visits,visits,visits', people, 'text/csv'],
+    ['a,b,c\n\n', vector, 'text/csv;header=present'],
+  ])(
+    'a header alone, as a job sends it that cuts files into lines: %j',
+    async (body, signature, type) => {
+      const { code, message } = await failure(body, signature, type);
+      expect([code, message]).toEqual([
+        'BAD_INPUT',
+        expect.stringMatching(/a header and no values.*in one request: .*splitType Line/),
+      ]);
+    },
+  );
+
   test('names of inputs that look so are names', async () => {
     const numbered = signatureOf({ x: ['float32', [-1]], 'x.1': ['float32', [-1]] });
     expect(await decode('x,x.1\n1,2', numbered)).toEqual({ x: [1], 'x.1': [2] });

@@ -84,7 +84,10 @@ function tableFor(context: DecodeContext) {
     tensors(): TensorMap {
       if (held) addData(held);
       if (columns && width !== undefined && rows > 0) return columns.tensors(rows, width);
-      throw new ServingError('BAD_INPUT', 'the CSV has no instances. Send at least one line.');
+      const what = isNamed
+        ? 'the CSV has a header and no values. Send the header and its lines in one request: a batch job with splitType Line parts them.'
+        : 'the CSV has no instances. Send at least one line.';
+      throw new ServingError('BAD_INPUT', what);
     },
   };
 }

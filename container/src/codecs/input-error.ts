@@ -78,11 +78,16 @@ export function onlyInput(signature: Signature, mediaType: string): string {
   );
 }
 
-/** A row of JSON that names inputs, the first four of them. */
+/** A row of JSON that names inputs. */
 function namedRow(names: readonly string[]): string {
+  return `{"instances": [${namedValues(names)}]}`;
+}
+
+/** Values of inputs by name in JSON, of the first four of them. */
+export function namedValues(names: readonly string[]): string {
   const fields = names.slice(0, 4).map((name) => `${JSON.stringify(name)}: ...`);
   const more = names.length > fields.length ? ', ...' : '';
-  return `{"instances": [{${fields.join(', ')}${more}}]}`;
+  return `{${fields.join(', ')}${more}}`;
 }
 
 /** The dtype of an input. @throws ServingError BAD_INPUT for one that no codec carries */

@@ -187,6 +187,15 @@ describe('sizes of 1 at the end', () => {
     expect(refusal(column, { x: floats() }).message).toContain('got float32 []');
   });
 
+  test('a row for an input that has none: how one value is sent', () => {
+    const scalars = signature({ n: spec('float32', []), name: spec('string', []) });
+    expect(refusal(scalars, { n: floats(1) }).message).toContain(
+      'got float32 [1]. It takes one value for a request, in JSON {"inputs": {"n": ..., "name": ...}}',
+    );
+    expect(refusal(scalars, { n: floats(1, 1) }).message).not.toContain('"inputs"');
+    expect(refusal(column, { x: floats() }).message).not.toContain('"inputs"');
+  });
+
   test('pictures without their one channel', () => {
     expect(checkCall(image, { image: floats(2, 28, 28) }).inputs.image?.shape).toEqual([
       2, 28, 28, 1,

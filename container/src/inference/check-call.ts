@@ -18,7 +18,7 @@ import {
 } from '@sagemaker-tfs/tensors';
 import type { Backend, BackendRequest } from '../backends/backend.ts';
 import { checkEmptyInput } from '../codecs/empty-elements.ts';
-import { unknownInput, unknownOutput } from '../codecs/input-error.ts';
+import { namedValues, unknownInput, unknownOutput } from '../codecs/input-error.ts';
 import { ServingError } from '../errors.ts';
 
 /** Inputs as the signature has them. */
@@ -129,7 +129,11 @@ function checkTensor(
     checkElements(name, tensor);
     return;
   }
-  const what = isEmpty ? ', which has no rows. Send at least one instance.' : '.';
+  const isRow = !isEmpty && spec.shape?.length === 0 && shape.length === 1;
+  const scalar = isRow
+    ? ` It takes one value for a request, in JSON {"inputs": ${namedValues(Object.keys(signature.inputs))}}; instances make rows.`
+    : '';
+  const what = isEmpty ? ', which has no rows. Send at least one instance.' : `.${scalar}`;
   throw new ServingError(
     'BAD_INPUT',
     `input '${name}' of signature '${signature.key}' takes ${specified(spec)}, got ${describe(given)}${what}`,
