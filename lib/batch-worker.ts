@@ -30,6 +30,7 @@ import {
 import { mostVcpus, typesOf, WORKER_MEMORY, WORKER_VCPUS } from './batch-worker/instance-types.ts';
 import { createExecutionRole, createWorkerRole } from './batch-worker/permissions.ts';
 import type { BatchWorkerProps } from './batch-worker/props.ts';
+import { tagInstancesAlone, updateTimeoutOf } from './batch-worker/updates.ts';
 import { createLogGroup, setEncryptionKey, setFormerKeys } from './encryption.ts';
 import { eventsRole } from './event-role.ts';
 import { justifyManagedPolicy } from './wildcards.ts';
@@ -137,7 +138,9 @@ export class BatchWorker extends Resource {
         },
       ],
       updateToLatestImageVersion: true,
+      updateTimeout: updateTimeoutOf(this, props.timeout ?? DEFAULT_TIMEOUT),
     });
+    tagInstancesAlone(instances);
     // https://docs.aws.amazon.com/batch/latest/userguide/instance_IAM_role.html
     justifyManagedPolicy(
       instances,

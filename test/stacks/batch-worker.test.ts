@@ -8,7 +8,7 @@ import { User } from 'aws-cdk-lib/aws-iam';
 import { Key } from 'aws-cdk-lib/aws-kms';
 import { Bucket } from 'aws-cdk-lib/aws-s3';
 import { Topic } from 'aws-cdk-lib/aws-sns';
-import { Duration, Size, type Stack } from 'aws-cdk-lib/core';
+import { Duration, Size, type Stack, Tags } from 'aws-cdk-lib/core';
 import { BatchWorker, type BatchWorkerProps, ModelData } from '../../lib/index.ts';
 import { batchProblems } from '../service-models/batch-resources.ts';
 import { existingImage, testModel, testStack } from '../support/stacks.ts';
@@ -97,7 +97,10 @@ test.each(CONFIGURATIONS)('AWS takes it: %s', (_name, props, gpu) => {
     template,
     'AWS::Batch::ComputeEnvironment',
   );
-  expect([ReplaceComputeEnvironment, UpdatePolicy]).toEqual([false, {}]);
+  expect([ReplaceComputeEnvironment, UpdatePolicy]).toEqual([
+    false,
+    { JobExecutionTimeoutMinutes: 7200 },
+  ]);
   for (const type of ['JobDefinition', 'ComputeEnvironment', 'JobQueue']) {
     const name = `AWS::Batch::${type}`;
     expect(batchProblems(name, only(template, name))).toEqual([]);
@@ -311,6 +314,32 @@ test('a worker that hangs is ended: after five days, or as asked', () => {
   expect(timeoutOf({})).toEqual({ AttemptDurationSeconds: 5 * 24 * 3600 });
   expect(timeoutOf({ timeout: Duration.hours(2) })).toEqual({ AttemptDurationSeconds: 7200 });
   expect(() => deploy({ timeout: Duration.seconds(59) })).toThrow(/timeout: 59 seconds .*60/);
+});
+
+describe('deployments while workers run', () => {
+  const environmentOf = (template: Template) => only(template, 'AWS::Batch::ComputeEnvironment');
+
+  test.each<[number, Partial<BatchWorkerProps>]>([
+    [7200, {}],
+    [120, { timeout: Duration.hours(2) }],
+    [2, { timeout: Duration.seconds(61) }],
+    [7200, { timeout: Duration.days(14) }],
+  ])('running workers have %d minutes', (minutes, props) => {
+    expect(environmentOf(deploy(props).template)).toMatchObject({
+      ReplaceComputeEnvironment: false,
+      UpdatePolicy: { JobExecutionTimeoutMinutes: minutes },
+    });
+  });
+
+  test('a tag is on the instances, and leaves the environment as it is', () => {
+    const { template } = deploy((stack) => {
+      Tags.of(stack).add('team', 'vision');
+      return {};
+    });
+    const { Tags: own, ComputeResources } = environmentOf(template);
+    expect(own).toBeUndefined();
+    expect(ComputeResources).toMatchObject({ Tags: { team: 'vision' } });
+  });
 });
 
 test('a model package has no archive that a worker could read', () => {
