@@ -13,6 +13,7 @@ export default {
   transformIgnorePatterns: [
     '/node_modules/(?!(p-limit|yocto-queue|execa|p-retry|is-network-error|hyparquet|hyparquet-writer|jose|magicast|@seriousme)/)',
   ],
+  setupFiles: ['./test/setup/own-variables.ts'],
   globalSetup: './test/setup/library.ts',
   globalTeardown: './test/setup/temporary.ts',
   reporters: ['default', './test/setup/summary-reporter.mjs'],
