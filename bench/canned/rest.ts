@@ -23,7 +23,11 @@ export function serveRest(canned: CannedCase, model: string, port: number): void
   });
   server.keepAliveTimeout = 600_000;
   // As TensorFlow Serving says it, which is waited for.
-  server.listen(port, () => process.stderr.write(`Exporting HTTP/REST API at:localhost:${port}\n`));
+  // In the form of TensorFlow's log: the runtime believes no other line.
+  const at = '2026-01-01 00:00:00.000000: I tensorflow_serving/model_servers/server.cc:1]';
+  server.listen(port, () =>
+    process.stderr.write(`${at} Exporting HTTP/REST API at:localhost:${port} ...\n`),
+  );
 }
 
 function metadata({ inputs, outputs }: CannedCase, model: string) {
