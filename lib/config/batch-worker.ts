@@ -11,7 +11,7 @@ import {
   WORKER_WAIT_SECONDS,
   WORKERS_OF_A_RUN,
 } from '../rules/bounds.ts';
-import { byDefault, positive, wholeIn } from './fields.ts';
+import { byDefault, inputType, positive, wholeIn } from './fields.ts';
 import type { Sources } from './sources.ts';
 
 const typesInWords = (types: readonly string[]) => types.map((type) => `\`${type}\``).join(', ');
@@ -63,12 +63,7 @@ export const batchWorker = z
       .describe(
         'How long a worker waits where AWS has no instance for it; then AWS Batch cancels it. Default: a day.',
       ),
-    contentType: z
-      .string()
-      .optional()
-      .describe(
-        'Media type of the inputs. Default: `application/x-image` for a model that is packaged here and takes pictures. Others need one.',
-      ),
+    contentType: inputType,
     accept: z
       .string()
       .optional()

@@ -14,7 +14,7 @@ import {
   SPLIT_TYPES,
 } from '@sagemaker-tfs/batch/settings';
 import * as z from 'zod';
-import { byDefault, count } from './fields.ts';
+import { byDefault, count, inputType } from './fields.ts';
 
 /** The end of a description: what a setting of a run is where nobody says otherwise. */
 function otherwise(name: keyof typeof DEFAULT_SETTINGS): string {
@@ -56,12 +56,7 @@ export const batch = z
       'Requests at once to each instance; 0 asks the container.',
     ),
     maxPayloadInMB: whole('maxPayloadInMB', 'Largest request.'),
-    contentType: z
-      .string()
-      .optional()
-      .describe(
-        'Media type of the inputs. Default: `application/x-image` for a model that is packaged here and takes pictures. Others need one.',
-      ),
+    contentType: inputType,
     accept: z
       .string()
       .optional()

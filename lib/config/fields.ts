@@ -28,3 +28,11 @@ export const keyArn = z
 export function byDefault(value: unknown): string {
   return `Default: ${typeof value === 'string' ? `\`${value}\`` : String(value)}.`;
 }
+
+/** `contentType` of a batch, whichever way it runs. */
+export const inputType = z
+  .string()
+  .optional()
+  .describe(
+    'Media type of the inputs. Default: `application/x-image` for a model that is packaged here and takes pictures. Others need one.',
+  );

@@ -42,21 +42,22 @@ export async function awaitInstances(
   let isStopped = false;
   let failures = 0;
   for (;;) {
+    let job: Ended | undefined;
     try {
-      const job = await look();
-      if (hasEnded(job)) return checkEnd(job, isStopped ? minutes : undefined);
-      if (job.startedAt !== undefined && !isStopped) return;
-      if (!isStopped && !isLast && Date.now() >= until) {
+      job = await look();
+      const isWaiting = !hasEnded(job) && job.startedAt === undefined;
+      if (isWaiting && !isStopped && !isLast && Date.now() >= until) {
         // Refused where it has ended since: the next look tells.
         await stop();
         isStopped = true;
       }
       failures = 0;
     } catch (error) {
-      if (hasNoCapacity(error)) throw error;
       failures += 1;
       if (failures === MAX_FAILURES) throw notWatched(jobName, error);
     }
+    if (job && hasEnded(job)) return checkEnd(job, isStopped ? minutes : undefined);
+    if (job?.startedAt !== undefined && !isStopped) return;
     await sleep(every);
   }
 }
