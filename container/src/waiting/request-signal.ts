@@ -1,5 +1,5 @@
 /** What ends one request before its answer is written. */
-import { type AbortSignalLike, withDeadline } from '@sagemaker-tfs/tensors';
+import { type AbortSignalLike, withDeadline } from '@sagemaker-tfs/tensors/abort-signal-like';
 import { ServingError } from '../errors.ts';
 import { removeFrom } from '../memory/remove-from.ts';
 
