@@ -154,10 +154,10 @@ export function hoursKeys(process: string): { first: string; last: string } {
 /** Folder of the leases. */
 export const LEASE_FOLDER = `${WORKER_FOLDER}lease/`;
 
-/** Keys of a lease's two files: whose it is, and when its holder was last seen. */
-export function leaseKeys(number: number): { holder: string; alive: string } {
-  const name = `${LEASE_FOLDER}${String(number).padStart(6, '0')}`;
-  return { holder: `${name}.json`, alive: `${name}.alive` };
+/** Keys of a lease's two files: whose it is, and when its holder was last seen. All keys of older leases come before `start`. */
+export function leaseKeys(number: number): { start: string; holder: string; alive: string } {
+  const start = `${LEASE_FOLDER}${String(number).padStart(6, '0')}`;
+  return { start, holder: `${start}.json`, alive: `${start}.alive` };
 }
 
 /** Number of the newest lease of a listing of `LEASE_FOLDER`; undefined if there is none. */

@@ -106,6 +106,24 @@ test('a run that was cut off from S3 for too long ends once another one writes',
   await own?.close();
 });
 
+test('a look lists no lease before the newest, and a process keeps the newest of its run alive', async () => {
+  const store = storeBelow(client, 's3://out/long/', 'process-long');
+  const list = jest.spyOn(store, 'list');
+  const [stopping, ignore] = [new AbortController().signal, () => undefined];
+  const options = { run: 'a', stopping, onWait: ignore, onFailure: ignore, times: TIMES };
+  const own = await openLease(store, options);
+  // Another process of the run thought it had ended.
+  const newest = '_worker/lease/000001';
+  await store.write(`${newest}.json`, Buffer.from('{"run":"a"}'), 'application/json');
+  while (!files('long').includes(`long/${newest}.alive`)) await sleep(TIMES.look);
+  const before = list.mock.calls.length;
+  while (list.mock.calls.length < before + 2) await sleep(TIMES.look);
+  await own?.close();
+  expect(own?.lost.aborted).toBe(false);
+  for (const call of list.mock.calls.slice(before))
+    expect(call).toEqual(['_worker/lease/', newest]);
+});
+
 test('the wait ends when the worker is to end', async () => {
   await (await held('stopped', 'a')).close();
   const stopping = new AbortController();

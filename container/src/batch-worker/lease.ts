@@ -59,15 +59,17 @@ export async function openLease(store: Store, options: LeaseOptions): Promise<Le
   const losing = new AbortController();
   const { signal: lost } = losing;
   if (run === undefined) return { lost, close: async () => undefined };
-  const number = await take(store, run, options, times);
-  if (number === undefined) return undefined;
-  const { alive } = leaseKeys(number);
-  await touch(store, alive);
+  const taken = await take(store, run, options, times);
+  if (taken === undefined) return undefined;
+  let number = taken;
+  await touch(store, leaseKeys(number).alive);
   const beat = async () => {
-    const newest = newestLease(await store.list(LEASE_FOLDER)) ?? number;
+    const newest = newestLease(await leasesFrom(store, number)) ?? number;
     const holder = newest === number ? run : await holderOf(store, newest);
-    if (holder === run) await touch(store, alive);
-    else losing.abort(alreadyRunning(holder));
+    if (holder !== run) return losing.abort(alreadyRunning(holder));
+    // A process of this run may have taken a newer one, when this one was cut off for too long.
+    number = newest;
+    await touch(store, leaseKeys(number).alive);
   };
   let beating = Promise.resolve();
   const timer = setInterval(() => {
@@ -91,7 +93,7 @@ async function take(
 ): Promise<number | undefined> {
   let known: { readonly number: number; readonly seen: number } | undefined;
   while (!stopping.aborted) {
-    const { number, seen, now } = await newest(store);
+    const { number, seen, now } = await newest(store, known?.number);
     if (number !== undefined) {
       const holder = await holderOf(store, number);
       if (holder === run) return number;
@@ -112,16 +114,24 @@ async function take(
   return undefined;
 }
 
-/** The newest lease, when its holder was last seen, and the time now; all times are S3's. */
-async function newest(store: Store) {
+/**
+ * The newest lease, when its holder was last seen, and the time now; all times are S3's.
+ * @param from a lease that is there
+ */
+async function newest(store: Store, from?: number) {
   const clock = `${LEASE_FOLDER}clock`;
   await touch(store, clock);
-  const files = await store.list(LEASE_FOLDER);
+  const files = await leasesFrom(store, from);
   const number = newestLease(files);
   const times = new Map(files.map(({ key, modified }) => [key, modified]));
   const { holder, alive } = leaseKeys(number ?? 0);
   const seen = Math.max(times.get(holder) ?? 0, times.get(alive) ?? 0);
   return { number, seen, now: times.get(clock) ?? seen };
+}
+
+/** Files of the leases from a number on, and the clock: the leases of all former runs are listed once, not at each look. */
+function leasesFrom(store: Store, number?: number) {
+  return store.list(LEASE_FOLDER, number === undefined ? undefined : leaseKeys(number).start);
 }
 
 async function holderOf(store: Store, number: number): Promise<string> {

@@ -28,8 +28,14 @@ export interface Store {
    */
   create(key: string, body: Uint8Array, contentType: string): Promise<boolean>;
   remove(key: string): Promise<void>;
-  /** Objects whose keys start so, sorted by key; the times are S3's, milliseconds since 1970. */
-  list(start: string): Promise<{ readonly key: string; readonly modified: number }[]>;
+  /**
+   * Objects whose keys start so, sorted by key; the times are S3's, milliseconds since 1970.
+   * @param after lists those whose keys come after this one. Default: all
+   */
+  list(
+    start: string,
+    after?: string,
+  ): Promise<{ readonly key: string; readonly modified: number }[]>;
 }
 
 /** Milliseconds. */
@@ -103,9 +109,10 @@ export function storeBelow(s3: S3Client, uri: string, writer: string, kmsKeyId?:
     async remove(key) {
       await s3.send(new DeleteObjectCommand(named(key)));
     },
-    async list(start) {
+    async list(start, after) {
       const found: { key: string; modified: number }[] = [];
-      for await (const { key, modified } of listObjects(s3, at(start)))
+      const listing = listObjects(s3, at(start), after === undefined ? undefined : at(after).key);
+      for await (const { key, modified } of listing)
         found.push({ key: key.slice(place.key.length), modified });
       return found;
     },
