@@ -37,7 +37,7 @@ export function renewWith(
     const says = Object.entries(endpoint ? propsOf(endpoint) : props)
       .filter(([name, value]) => value !== undefined && !ASIDE.includes(name))
       .sort(([a], [b]) => (a < b ? -1 : 1));
-    const text = JSON.stringify(config.stack.resolve([says, names()]));
+    const text = JSON.stringify(config.stack.resolve([says, names(), ...overridesOf(endpoint)]));
     const id = String(config.stack.resolve(config.logicalId));
     // Names of the endpoint's own alarms begin with the configuration's.
     config.overrideLogicalId(id + shortDigest(text.replaceAll(id, '')));
@@ -50,4 +50,10 @@ function propsOf(endpoint: CfnEndpoint): object {
   const inspector = new TreeInspector();
   endpoint.inspect(inspector);
   return inspector.attributes[PROPS] as object;
+}
+
+/** What `addPropertyOverride` and its like have changed, which the CDK keeps to itself; empty if nothing. */
+function overridesOf(endpoint: CfnEndpoint | undefined): readonly unknown[] {
+  const overrides: unknown = endpoint && Reflect.get(endpoint, 'rawOverrides');
+  return overrides && Object.keys(overrides).length > 0 ? [overrides] : [];
 }

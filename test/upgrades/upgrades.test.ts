@@ -8,9 +8,11 @@ import { Alarm, Metric } from 'aws-cdk-lib/aws-cloudwatch';
 import { SecurityGroup } from 'aws-cdk-lib/aws-ec2';
 import { Schedule } from 'aws-cdk-lib/aws-events';
 import { Key } from 'aws-cdk-lib/aws-kms';
+import type { CfnEndpoint } from 'aws-cdk-lib/aws-sagemaker';
 import { Size, type Stack, Tags } from 'aws-cdk-lib/core';
 import {
   addServingStacks,
+  type DeploymentProps,
   ModelData,
   parseConfig,
   RealtimeEndpoint,
@@ -550,26 +552,38 @@ test('an endpoint from before new configurations for every update gets one', () 
   }
 });
 
-test('an alarm of the app under another name comes with a new configuration', () => {
-  const configOf = (alarmName: string) => {
+describe('a configuration is new with what the app changes of an endpoint', () => {
+  const configOf = (change: (stack: Stack) => DeploymentProps, override?: string) => {
     const stack = testStack();
-    const metric = new Metric({ namespace: 'app', metricName: 'wrong' });
-    const alarm = new Alarm(stack, 'Mine', {
-      alarmName,
-      metric,
-      threshold: 1,
-      evaluationPeriods: 1,
+    const variants = [{ model: testModel(stack) }];
+    const endpoint = new RealtimeEndpoint(stack, 'Endpoint', {
+      variants,
+      deployment: change(stack),
     });
-    new RealtimeEndpoint(stack, 'Endpoint', {
-      variants: [{ model: testModel(stack) }],
-      deployment: { rollbackAlarms: [alarm] },
-    });
+    const { defaultChild } = endpoint.node;
+    if (override) (defaultChild as CfnEndpoint).addPropertyOverride(OVERRIDDEN, override);
     return Object.keys(
       Template.fromStack(stack).findResources('AWS::SageMaker::EndpointConfig'),
     )[0];
   };
-  expect(configOf('a')).toBe(configOf('a'));
-  expect(configOf('a')).not.toBe(configOf('b'));
+  const OVERRIDDEN = 'DeploymentConfig.AutoRollbackConfiguration.Alarms.0.AlarmName';
+
+  test('the name of an alarm', () => {
+    const named = (alarmName: string) =>
+      configOf((stack) => {
+        const metric = new Metric({ namespace: 'app', metricName: 'wrong' });
+        const props = { alarmName, metric, threshold: 1, evaluationPeriods: 1 };
+        return { rollbackAlarms: [new Alarm(stack, 'Mine', props)] };
+      });
+    expect(named('a')).toBe(named('a'));
+    expect(named('a')).not.toBe(named('b'));
+  });
+
+  test('an override of a property', () => {
+    const overridden = (value?: string) => configOf(() => ({}), value);
+    expect(overridden('a')).toBe(overridden('a'));
+    expect(new Set([overridden(), overridden('a'), overridden('b')]).size).toBe(3);
+  });
 });
 
 describe('the teller', () => {

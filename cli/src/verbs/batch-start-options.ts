@@ -291,6 +291,15 @@ const TAKEN_BY: { readonly [Name in keyof Options]?: readonly Way[] } = {
   maxConcurrentTransforms: NO_BATCH,
 };
 
+/** What to do with a setting of the state machine's own. */
+const DEPLOYED = 'Set it where the state machine is deployed.';
+
+/** What to do about an option of jobs that the other ways have no setting for. */
+const INSTEAD: Readonly<Record<string, string>> = {
+  missingOnly: 'Leave it out; a state machine continues the run of its --run-id.',
+  waitForInstances: 'Leave it out; only a transform job without a state machine can be waited for.',
+};
+
 /** The way that the options ask for. */
 export function wayOf({ engine, stateMachine }: Options): Way {
   if (engine !== 'transform') return engine;
@@ -308,12 +317,23 @@ export function refuseOthers(command: Command, way: Way): void {
         `${option.long} needs ${ways.map((one) => WAYS[one]).join(' or ')}. Add it, or leave ${option.long} out.`,
       );
     }
-    const instead =
-      name === 'missingOnly'
-        ? 'Leave it out; a state machine continues the run of its --run-id.'
-        : way === 'machine'
-          ? 'Set it where the state machine is deployed.'
-          : 'Leave it out.';
+    const instead = INSTEAD[name] ?? (way === 'machine' ? DEPLOYED : 'Leave it out.');
     throw usageError(`${option.long} cannot be given with ${WAYS[way]}. ${instead}`);
   }
+}
+
+/**
+ * Most workers of an array job.
+ * @see https://docs.aws.amazon.com/batch/latest/userguide/array_jobs.html
+ */
+const MAX_CHILDREN = 10_000;
+
+/** @throws CommandError USAGE for more instances, or workers, than AWS takes */
+export function refuseTooMany({ instanceCount }: Options, way: Way): void {
+  const most = way === 'batch' ? MAX_CHILDREN : SETTING_RULES.instanceCount.max;
+  if (instanceCount <= most) return;
+  const whose = way === 'batch' ? 'an array job of AWS Batch' : 'a job of SageMaker';
+  throw usageError(
+    `--instance-count ${instanceCount} is more than ${whose} takes. Give ${most} or fewer.`,
+  );
 }

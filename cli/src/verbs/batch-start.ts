@@ -11,7 +11,13 @@ import { usageError } from '../errors.ts';
 import { commandName } from '../output/command-name.ts';
 import { printResult } from '../output/print.ts';
 import { whileWaiting } from '../output/progress.ts';
-import { addStartOptions, type Options, refuseOthers, wayOf } from './batch-start-options.ts';
+import {
+  addStartOptions,
+  type Options,
+  refuseOthers,
+  refuseTooMany,
+  wayOf,
+} from './batch-start-options.ts';
 import { refuseConflicts } from './refuse-conflicts.ts';
 
 /** `batch start`: a transform job of SageMaker, or the state machine that runs such jobs. */
@@ -31,6 +37,7 @@ async function batchStart(options: Options, command: Command): Promise<void> {
   }
   const way = wayOf(options);
   refuseOthers(command, way);
+  refuseTooMany(options, way);
   if (way === 'batch') await startOnBatch(options, command);
   else if (way === 'processing') await startWorkerJob(options);
   else if (way === 'machine') await startMachine(options, command);

@@ -132,6 +132,8 @@ describe('start', () => {
       2,
       '--model-name cannot be given with --state-machine',
     ],
+    [['--state-machine', 'Tiles', '--wait-for-instances', '5'], 2, 'Leave it out'],
+    [['--state-machine', 'Tiles', '--instance-count', '101'], 2, 'Give 100 or fewer'],
     [['--state-machine', 'Tiles', '--missing-only'], 2, 'continues the run of its --run-id'],
     [['--no-fallbacks', '--fallback-instance-type', 'ml.g5.xlarge'], 2, 'say the opposite'],
     [['--inventory', 's3://lists/manifest.json'], 2, '--inventory needs --state-machine'],

@@ -64,6 +64,7 @@ test('one worker is no array, and the places are those of the job', async () => 
 test.each([
   [['--job-queue', QUEUE, '--instance-count', '2'], 'Give --job-queue and --job-definition'],
   [NAMED, 'Give --instance-count'],
+  [[...NAMED, '--instance-count', '10001'], 'Give 10000 or fewer'],
   [[...NAMED, '--instance-count', '2', '--accept', 'text/csv'], '--accept cannot be given'],
   [[...NAMED, '--instance-count', '2', '--notices-at', '10'], 'needs --engine processing'],
   [[...NAMED, '--instance-count', '2', '--no-fallbacks'], '--no-fallbacks cannot be given'],
