@@ -12,6 +12,7 @@ import { EventField, Rule, RuleTargetInput } from 'aws-cdk-lib/aws-events';
 import { SfnStateMachine } from 'aws-cdk-lib/aws-events-targets';
 import type { Grant, IGrantable } from 'aws-cdk-lib/aws-iam';
 import { RetentionDays } from 'aws-cdk-lib/aws-logs';
+import type { IQueue } from 'aws-cdk-lib/aws-sqs';
 import { DefinitionBody, LogLevel, StateMachine } from 'aws-cdk-lib/aws-stepfunctions';
 import { Annotations, Aws, Names, Resource, Stack } from 'aws-cdk-lib/core';
 import type { Construct } from 'constructs';
@@ -35,6 +36,7 @@ import { eventsRole } from './event-role.ts';
 import { chooseAmi } from './inference-ami.ts';
 import { checkRegion } from './instance-types/regions.ts';
 import { warnOfExport } from './model-reference.ts';
+import { keepUnstarted } from './undelivered.ts';
 
 /** `input` of an execution: any of these, the rest comes from the props. */
 export type BatchTransformInput = Partial<TransformSettings>;
@@ -215,13 +217,13 @@ export class BatchTransform extends Resource {
   }
 
   private addStarts(props: BatchTransformProps): void {
-    if (props.schedule) {
-      new Rule(this, 'Schedule', {
-        schedule: props.schedule,
-        targets: [this.asTarget({})],
-      });
+    const { schedule, runOnDeploy, startOnManifest, topic } = props;
+    if (!schedule && !runOnDeploy && startOnManifest === undefined) return;
+    const unstarted = keepUnstarted(this, topic);
+    if (schedule) {
+      new Rule(this, 'Schedule', { schedule, targets: [this.asTarget({}, unstarted)] });
     }
-    if (props.runOnDeploy) {
+    if (runOnDeploy) {
       new Rule(this, 'Deployed', {
         eventPattern: {
           source: ['aws.cloudformation'],
@@ -231,13 +233,13 @@ export class BatchTransform extends Resource {
             'status-details': { status: ['CREATE_COMPLETE', 'UPDATE_COMPLETE'] },
           },
         },
-        targets: [this.asTarget({})],
+        targets: [this.asTarget({}, unstarted)],
       });
     }
-    if (props.startOnManifest !== undefined) this.startOnManifest(props, props.startOnManifest);
+    if (startOnManifest !== undefined) this.startOnManifest(props, startOnManifest, unstarted);
   }
 
-  private startOnManifest({ input }: BatchTransformProps, suffix: string): void {
+  private startOnManifest({ input }: BatchTransformProps, suffix: string, unstarted: IQueue): void {
     const rule = new Rule(this, 'ManifestUploaded', {
       eventPattern: {
         source: ['aws.s3'],
@@ -248,19 +250,19 @@ export class BatchTransform extends Resource {
         },
       },
     });
-    rule.addTarget(
-      this.asTarget({
-        dataType: 'ManifestFile',
-        inputUri: `s3://${EventField.fromPath('$.detail.bucket.name')}/${EventField.fromPath('$.detail.object.key')}`,
-      }),
-    );
+    const manifest: BatchTransformInput = {
+      dataType: 'ManifestFile',
+      inputUri: `s3://${EventField.fromPath('$.detail.bucket.name')}/${EventField.fromPath('$.detail.object.key')}`,
+    };
+    rule.addTarget(this.asTarget(manifest, unstarted));
   }
 
   /** A run with this input, as the target of a rule. */
-  private asTarget(input: BatchTransformInput): SfnStateMachine {
+  private asTarget(input: BatchTransformInput, unstarted: IQueue): SfnStateMachine {
     return new SfnStateMachine(this.stateMachine, {
       input: RuleTargetInput.fromObject(input),
       role: eventsRole(this.stateMachine),
+      deadLetterQueue: unstarted,
     });
   }
 }

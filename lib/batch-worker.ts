@@ -13,10 +13,11 @@ import {
 } from 'aws-cdk-lib/aws-batch';
 import { InstanceType, type IVpc } from 'aws-cdk-lib/aws-ec2';
 import { ContainerImage, LogDriver } from 'aws-cdk-lib/aws-ecs';
-import { Rule } from 'aws-cdk-lib/aws-events';
+import { Rule, type Schedule } from 'aws-cdk-lib/aws-events';
 import { BatchJob } from 'aws-cdk-lib/aws-events-targets';
 import { Grant, type IGrantable, type IRole } from 'aws-cdk-lib/aws-iam';
 import { RetentionDays } from 'aws-cdk-lib/aws-logs';
+import type { ITopic } from 'aws-cdk-lib/aws-sns';
 import { Annotations, Duration, Fn, Resource } from 'aws-cdk-lib/core';
 import type { Construct } from 'constructs';
 import { tellOfBlockedQueue, tellOfEndedJobs } from './batch/tell-of-ends.ts';
@@ -33,6 +34,7 @@ import type { BatchWorkerProps } from './batch-worker/props.ts';
 import { tagInstancesAlone, updateTimeoutOf } from './batch-worker/updates.ts';
 import { createLogGroup, setEncryptionKey, setFormerKeys } from './encryption.ts';
 import { eventsRole } from './event-role.ts';
+import { keepUnstarted } from './undelivered.ts';
 import { justifyManagedPolicy } from './wildcards.ts';
 
 /** As long as SageMaker lets a Processing job run. */
@@ -89,7 +91,7 @@ export class BatchWorker extends Resource {
     this.computeEnvironment = this.createInstances(props);
     this.queue = this.createQueue(props);
     this.definition = this.createDefinition(props);
-    if (props.schedule) this.runOn(props.schedule);
+    if (props.schedule) this.runOn(props.schedule, props.topic);
     if (props.topic) {
       tellOfEndedJobs(this, this.queue.jobQueueArn, props.topic);
       tellOfBlockedQueue(this, this.queue.jobQueueArn, props.topic);
@@ -197,8 +199,9 @@ export class BatchWorker extends Resource {
     });
   }
 
-  private runOn(schedule: NonNullable<BatchWorkerProps['schedule']>): void {
+  private runOn(schedule: Schedule, topic: ITopic | undefined): void {
     eventsRole(this.definition);
+    const deadLetterQueue = keepUnstarted(this, topic);
     new Rule(this, 'Schedule', {
       schedule,
       targets: [
@@ -207,7 +210,7 @@ export class BatchWorker extends Resource {
           this.queue,
           this.definition.jobDefinitionArn,
           this.definition,
-          this.workers > 1 ? { size: this.workers } : {},
+          { ...(this.workers > 1 && { size: this.workers }), deadLetterQueue },
         ),
       ],
     });

@@ -5,7 +5,7 @@ import { PolicyStatement, ServicePrincipal } from 'aws-cdk-lib/aws-iam';
 import type { ITopic } from 'aws-cdk-lib/aws-sns';
 import { Queue, QueueEncryption } from 'aws-cdk-lib/aws-sqs';
 import { Duration } from 'aws-cdk-lib/core';
-import type { Construct } from 'constructs';
+import { Construct } from 'constructs';
 import { allowPublisher } from './encryption.ts';
 
 /**
@@ -51,4 +51,13 @@ export function alarmOfUndelivered(
   allowPublisher(scope, topic, 'cloudwatch.amazonaws.com');
   alarm.addAlarmAction(new SnsAction(topic));
   return alarm;
+}
+
+/** A queue for events that should have started a batch run, with an alarm that tells of them. */
+export function keepUnstarted(scope: Construct, topic: ITopic | undefined): Queue {
+  const starts = new Construct(scope, 'Starts');
+  const queue = keepUndelivered(starts);
+  const advice = `A batch run did not start: ${scope.node.path}. Start it by hand, and empty the queue`;
+  alarmOfUndelivered(starts, queue, advice, topic);
+  return queue;
 }

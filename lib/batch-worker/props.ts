@@ -105,7 +105,8 @@ export interface BatchWorkerProps {
    */
   readonly schedule?: Schedule;
   /**
-   * Receives messages about the end of each run, and about workers that find no instance, with the reason.
+   * Receives messages about the end of each run, about workers that find no instance, with the reason, and from an alarm when
+   * `schedule` could not start a run.
    * @default - none
    */
   readonly topic?: ITopic;

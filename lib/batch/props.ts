@@ -208,7 +208,7 @@ export interface BatchTransformProps {
    */
   readonly inventory?: S3Place;
   /**
-   * Topic that gets a message when an execution ends, however it does.
+   * Topic that gets a message when an execution ends, however it does, and from an alarm when one could not be started.
    * @default - no notification
    */
   readonly topic?: ITopic;

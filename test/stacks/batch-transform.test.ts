@@ -9,6 +9,7 @@ import { Topic } from 'aws-cdk-lib/aws-sns';
 import { Stack } from 'aws-cdk-lib/core';
 import { handler, type ShardRequest } from '../../lib/batch/handler/index.ts';
 import { BatchTransform, type BatchTransformInput } from '../../lib/index.ts';
+import { unkeptStarts } from '../support/kept-starts.ts';
 import { masked, testApp, testModel, testStack } from '../support/stacks.ts';
 import { MAX_EVENTS, type Service, StateError } from './asl.ts';
 import {
@@ -634,14 +635,16 @@ describe('in shards', () => {
   });
 });
 
-test('schedule, deployment and upload start executions', () => {
-  const template = batchTemplate(() => ({
+test('schedule, deployment and upload start executions, and an alarm tells of those that did not start', () => {
+  const template = batchTemplate((stack) => ({
     schedule: Schedule.expression('rate(1 day)'),
     runOnDeploy: true,
     startOnManifest: '.manifest',
+    topic: new Topic(stack, 'Topic'),
   }));
-  // With the one that stops jobs.
-  template.resourceCountIs('AWS::Events::Rule', 4);
+  expect(unkeptStarts(template, true)).toEqual([]);
+  // With those that stop jobs and tell of ends.
+  template.resourceCountIs('AWS::Events::Rule', 5);
   template.hasResourceProperties('AWS::Events::Rule', {
     EventPattern: {
       source: ['aws.s3'],

@@ -11,6 +11,7 @@ import { Topic } from 'aws-cdk-lib/aws-sns';
 import { Duration, Size, type Stack, Tags } from 'aws-cdk-lib/core';
 import { BatchWorker, type BatchWorkerProps, ModelData } from '../../lib/index.ts';
 import { batchProblems } from '../service-models/batch-resources.ts';
+import { unkeptStarts } from '../support/kept-starts.ts';
 import { existingImage, testModel, testStack } from '../support/stacks.ts';
 
 interface Deployed {
@@ -173,8 +174,13 @@ test('a worker reads its inputs, its model and its answers, writes answers, and 
   ]);
 });
 
-test('a schedule starts as many workers as the run has', () => {
-  const { template } = deploy({ schedule: Schedule.expression('rate(1 day)'), workers: 12 });
+test('a schedule starts as many workers as the run has, and an alarm tells of runs that did not start', () => {
+  const { template } = deploy((stack) => ({
+    schedule: Schedule.expression('rate(1 day)'),
+    workers: 12,
+    topic: new Topic(stack, 'Topic'),
+  }));
+  expect(unkeptStarts(template, true)).toEqual([]);
   template.hasResourceProperties('AWS::Events::Rule', {
     ScheduleExpression: 'rate(1 day)',
     Targets: [
