@@ -1,4 +1,5 @@
 export { type LayOutResult, layOut, readManifest } from './archive/lay-out.ts';
+export { requireManifestFiles } from './archive/manifest-files.ts';
 export {
   type BakedImageOptions,
   type BakedImageResult,

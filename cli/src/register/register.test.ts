@@ -1,16 +1,22 @@
 /** A model in the registry: against moto, and against the shapes that AWS publishes. */
+import { execFileSync } from 'node:child_process';
 import { mkdtempSync, rmSync } from 'node:fs';
-import { readFile, writeFile } from 'node:fs/promises';
+import { appendFile, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { CreateBucketCommand, GetObjectCommand, S3Client } from '@aws-sdk/client-s3';
+import {
+  CreateBucketCommand,
+  GetObjectCommand,
+  PutObjectCommand,
+  S3Client,
+} from '@aws-sdk/client-s3';
 import {
   type CreateModelPackageCommandInput,
   DescribeModelPackageCommand,
   ListModelPackagesCommand,
   SageMakerClient,
 } from '@aws-sdk/client-sagemaker';
-import { packageModel } from '@sagemaker-tfs/model-packaging';
+import { layOut, packageModel } from '@sagemaker-tfs/model-packaging';
 import { type Moto, startMoto, TEST_CREDENTIALS } from '../../../test/rehearse/moto.ts';
 import { problemsOf } from '../../../test/service-models/validate.ts';
 import { ROOT, sagemakerTfs } from '../batch/test-support.ts';
@@ -159,6 +165,68 @@ test('the same model with the same image is no new version, another image is', a
     new ListModelPackagesCommand({ ModelPackageGroupName: 'again' }),
   );
   expect(ModelPackageSummaryList).toHaveLength(2);
+});
+
+describe('what a version names stays as it is', () => {
+  const registeredWith = async (own: Partial<Parameters<typeof register>[1]>) => {
+    const done = await register({ s3, sagemaker }, { ...options('stays'), ...own });
+    const metricsUri = requests.at(-1)?.ModelMetrics?.ModelQuality?.Statistics?.S3Uri ?? '';
+    return { ...done, metricsUri };
+  };
+  const accuracy = async (value: number) => ({
+    metrics: await json(`accuracy-${value}.json`, { multiclass: { accuracy: { value } } }),
+  });
+
+  test('when the same model comes in other bytes, with other metrics', async () => {
+    const first = await registeredWith({ evidence: await accuracy(0.8) });
+    const [bytes, metrics] = await Promise.all([first.archiveUri, first.metricsUri].map(objectAt));
+    const again = join(work, 'again.tar.gz');
+    const source = join(ROOT, 'test/fixtures/models/half_plus_two/2');
+    const other = await packageModel({ source, out: again, level: 1 });
+    expect(other.fingerprint).toBe(fingerprint);
+    const image = IMAGE.replace(':1', ':2');
+    const evidence = await accuracy(0.9);
+    const second = await registeredWith({ archive: again, image, evidence });
+    expect(second.isNew).toBe(true);
+    expect(await objectAt(second.archiveUri)).toEqual(await readFile(again));
+    expect(await objectAt(first.archiveUri)).toEqual(bytes);
+    expect(await objectAt(first.metricsUri)).toEqual(metrics);
+    expect(await objectAt(second.metricsUri)).not.toEqual(metrics);
+  });
+
+  test('when the same bytes come again, which are there already', async () => {
+    const { archiveUri } = await registeredWith({ image: IMAGE.replace(':1', ':3') });
+    expect(await registeredWith({ image: IMAGE.replace(':1', ':4') })).toMatchObject({
+      ...{ isNew: true, archiveUri },
+    });
+  });
+
+  test('when something else is at the place: nothing is registered', async () => {
+    const to = 's3://models/taken';
+    const { archiveUri } = await registeredWith({ to, image: IMAGE.replace(':1', ':5') });
+    const [, , , ...key] = archiveUri.split('/');
+    await s3.send(new PutObjectCommand({ Bucket: 'models', Key: key.join('/'), Body: 'other' }));
+    requests = [];
+    const image = IMAGE.replace(':1', ':6');
+    await expect(registeredWith({ to, image })).rejects.toThrow(/another object is at s3:/);
+    expect(requests).toEqual([]);
+  });
+});
+
+test.each<[string, (directory: string) => Promise<void>, RegExp]>([
+  ['other bytes', (model) => appendFile(join(model, '2/saved_model.pb'), 'x'), /other bytes/],
+  ['a further file', (model) => writeFile(join(model, 'code/new.js'), ''), /not in its manifest/],
+  ['a file less', (model) => rm(join(model, '2/saved_model.pb')), /is missing/],
+])('an archive with %s than it was packaged with is refused', async (name, change, message) => {
+  const directory = join(work, name);
+  await layOut(archive, directory);
+  await change(directory);
+  const changed = join(work, `${name}.tar.gz`);
+  execFileSync('tar', ['-czf', changed, '-C', directory, '.']);
+  await expect(
+    register({ s3, sagemaker }, { ...options('changed'), archive: changed }),
+  ).rejects.toThrow(message);
+  expect(requests).toEqual([]);
 });
 
 test.each([

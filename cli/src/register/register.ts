@@ -1,9 +1,16 @@
 /** Puts a packaged model into SageMaker's Model Registry as a new version of a group. */
+import { createHash } from 'node:crypto';
 import { createReadStream } from 'node:fs';
 import { mkdtemp, rm, stat } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { HeadObjectCommand, PutObjectCommand, type S3Client } from '@aws-sdk/client-s3';
+import { pipeline } from 'node:stream/promises';
+import {
+  HeadObjectCommand,
+  PutObjectCommand,
+  type PutObjectCommandInput,
+  type S3Client,
+} from '@aws-sdk/client-s3';
 import {
   CreateModelPackageCommand,
   CreateModelPackageGroupCommand,
@@ -12,11 +19,18 @@ import {
   ListModelPackagesCommand,
   type SageMakerClient,
 } from '@aws-sdk/client-sagemaker';
-import { asDirectory, formatS3Uri, parseEcrImage, parseS3Uri } from '@sagemaker-tfs/batch';
+import {
+  asDirectory,
+  formatS3Uri,
+  parseEcrImage,
+  parseS3Uri,
+  type S3Location,
+} from '@sagemaker-tfs/batch';
+import { httpStatusOf } from '@sagemaker-tfs/batch/s3';
 import type { Manifest } from '@sagemaker-tfs/manifest';
-import { layOut } from '@sagemaker-tfs/model-packaging';
+import { layOut, requireManifestFiles } from '@sagemaker-tfs/model-packaging';
 import type { AwsClients } from '../batch/aws/clients.ts';
-import { cannotRead, usageError } from '../errors.ts';
+import { CommandError, cannotRead, usageError } from '../errors.ts';
 import { packageVersion } from '../files.ts';
 import { type EvidenceFiles, readEvidence } from './evidence.ts';
 import { type Approval, METADATA, packageRequest } from './package-request.ts';
@@ -72,7 +86,8 @@ export async function register(
   const manifest = await manifestOf(options.archive);
   const { fingerprint } = manifest;
   const evidence = await readEvidence(options.evidence, fingerprint);
-  const folder = folderFor(options.to, fingerprint);
+  const digest = await digestOf(options.archive);
+  const folder = folderFor(options.to, fingerprint, digest);
   const archiveUri = formatS3Uri({ ...folder, key: `${folder.key}model.tar.gz` });
   await ensureGroup(sagemaker, options.group);
   const newest = await newestVersion(sagemaker, options.group);
@@ -80,11 +95,14 @@ export async function register(
     const { modelPackageArn, status } = newest;
     return { modelPackageArn, fingerprint, archiveUri, isNew: false, status };
   }
-  await uploadArchive(s3, options.archive, archiveUri);
+  await putOnce(s3, archiveUri, {
+    Body: createReadStream(options.archive),
+    ContentLength: (await stat(options.archive)).size,
+    ContentType: 'application/gzip',
+    ChecksumSHA256: digest.toString('base64'),
+  });
   const hasMetrics = Object.keys(evidence.document).length > 0;
-  const metricsUri = hasMetrics
-    ? await uploadJson(s3, { ...folder, key: `${folder.key}metrics.json` }, evidence.document)
-    : undefined;
+  const metricsUri = hasMetrics ? await uploadMetrics(s3, folder, evidence.document) : undefined;
   const request = packageRequest({
     ...options,
     description: options.description,
@@ -102,10 +120,22 @@ export async function register(
   return { modelPackageArn, fingerprint, archiveUri, isNew: true, status };
 }
 
-/** A folder for each fingerprint: what a version names never changes. */
-function folderFor(to: string, fingerprint: string) {
+/** A folder for each model, and in it one for the bytes of the archive: what a version names never changes. */
+function folderFor(to: string, fingerprint: string, digest: Buffer): S3Location {
   const { bucket, key } = asDirectory(parseS3Uri(to));
-  return { bucket, key: `${key}${fingerprint.slice(0, 16)}/` };
+  return { bucket, key: `${key}${fingerprint.slice(0, 16)}/${shortOf(digest)}/` };
+}
+
+/** The first 16 digits. */
+function shortOf(digest: Buffer): string {
+  return digest.toString('hex').slice(0, 16);
+}
+
+/** SHA-256 of a file's bytes. */
+async function digestOf(file: string): Promise<Buffer> {
+  const hash = createHash('sha256');
+  await pipeline(createReadStream(file), hash).catch(cannotRead(file));
+  return hash.digest();
 }
 
 async function manifestOf(archive: string): Promise<Manifest> {
@@ -117,8 +147,11 @@ async function manifestOf(archive: string): Promise<Manifest> {
   }
   const folder = await mkdtemp(join(tmpdir(), 'sagemaker-tfs-register-'));
   try {
-    const { manifest } = await layOut(archive, join(folder, 'model'));
-    if (manifest) return manifest;
+    const { directory, manifest } = await layOut(archive, join(folder, 'model'));
+    if (manifest) {
+      await requireManifestFiles(directory, manifest);
+      return manifest;
+    }
   } finally {
     await rm(folder, { recursive: true, force: true });
   }
@@ -158,31 +191,53 @@ async function newestVersion(sagemaker: SageMakerClient, group: string) {
   };
 }
 
-async function uploadArchive(s3: S3Client, file: string, uri: string): Promise<void> {
+/**
+ * Writes an object if there is none: whatever names it gets these bytes for ever. The same bytes may be there already.
+ * @throws CommandError OUTPUT_FAILED if others are
+ */
+async function putOnce(
+  s3: S3Client,
+  uri: string,
+  object: Omit<PutObjectCommandInput, 'Bucket' | 'Key'> & { readonly ChecksumSHA256: string },
+): Promise<void> {
   const { bucket: Bucket, key: Key } = parseS3Uri(uri);
-  const { size } = await stat(file).catch(cannotRead(file));
-  const there = await s3.send(new HeadObjectCommand({ Bucket, Key })).catch(() => undefined);
-  // Its folder has the fingerprint of its content.
-  if (there?.ContentLength === size) return;
-  const Body = createReadStream(file);
-  await s3.send(
-    new PutObjectCommand({
-      Bucket,
-      Key,
-      Body,
-      ContentLength: size,
-      ContentType: 'application/gzip',
-    }),
+  // Who may not list the bucket gets 403 for a missing object.
+  const there = await s3
+    .send(new HeadObjectCommand({ Bucket, Key, ChecksumMode: 'ENABLED' }))
+    .catch(() => undefined);
+  if (there?.ChecksumSHA256 === object.ChecksumSHA256) return;
+  if (there) throw alreadyThere(uri);
+  try {
+    const place = { Bucket, Key, IfNoneMatch: '*', ChecksumAlgorithm: 'SHA256' as const };
+    await s3.send(new PutObjectCommand({ ...object, ...place }));
+  } catch (cause) {
+    const status = httpStatusOf(cause);
+    // 409: another request writes it at this moment.
+    throw status === 412 || status === 409 ? alreadyThere(uri, cause) : cause;
+  }
+}
+
+function alreadyThere(uri: string, cause?: unknown): CommandError {
+  return new CommandError(
+    'OUTPUT_FAILED',
+    `another object is at ${uri}, and versions may name it. Give another prefix with --to, or try again if somebody else registers the same model now.`,
+    { cause },
   );
 }
 
-/** @returns the URI */
-async function uploadJson(
+/** Under a name that has their digest. @returns the URI */
+async function uploadMetrics(
   s3: S3Client,
-  { bucket: Bucket, key: Key }: { readonly bucket: string; readonly key: string },
-  value: unknown,
+  { bucket, key }: S3Location,
+  metrics: unknown,
 ): Promise<string> {
-  const Body = `${JSON.stringify(value, null, 2)}\n`;
-  await s3.send(new PutObjectCommand({ Bucket, Key, Body, ContentType: 'application/json' }));
-  return formatS3Uri({ bucket: Bucket, key: Key });
+  const Body = `${JSON.stringify(metrics, null, 2)}\n`;
+  const digest = createHash('sha256').update(Body).digest();
+  const uri = formatS3Uri({ bucket, key: `${key}metrics-${shortOf(digest)}.json` });
+  await putOnce(s3, uri, {
+    Body,
+    ContentType: 'application/json',
+    ChecksumSHA256: digest.toString('base64'),
+  });
+  return uri;
 }
