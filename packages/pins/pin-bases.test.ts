@@ -7,7 +7,7 @@ import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
-const SCRIPT = 'container/image/pin-bases.mjs';
+const SCRIPT = 'packages/pins/pin-bases.ts';
 const digest = (digit: string) => `sha256:${digit.repeat(64)}`;
 
 let registry: Server;
@@ -49,7 +49,7 @@ function dockerfile(reference: string): string {
 
 const pin = (...args: string[]) =>
   new Promise<{ exitCode: number; stdout: string; stderr: string }>((resolve) => {
-    execFile(process.execPath, [SCRIPT, ...args], (error, stdout, stderr) =>
+    execFile(process.execPath, ['--import', 'tsx', SCRIPT, ...args], (error, stdout, stderr) =>
       resolve({ exitCode: Number(error?.code ?? 0), stdout: stdout.trim(), stderr }),
     );
   });
@@ -63,7 +63,7 @@ test('a tag gets its digest, and another when it has moved', async () => {
   current = digest('b');
   expect(await pin('--check', file)).toMatchObject({
     exitCode: 1,
-    stdout: `library/node:24  ${digest('a')} -> ${digest('b')}`,
+    stdout: `${host}/library/node:24  ${digest('a')} -> ${digest('b')}`,
   });
   expect(readFileSync(file, 'utf8')).toContain(digest('a'));
   await pin(file);
