@@ -49,7 +49,7 @@ interface Packument {
 }
 
 interface Project {
-  readonly info: { readonly requires_dist: readonly string[] | null };
+  readonly info: { readonly version: string; readonly requires_dist: readonly string[] | null };
   readonly releases: Readonly<
     Record<
       string,
@@ -111,7 +111,10 @@ export function realRegistries(node: string, python: string): Registries {
       };
     },
     async requirements(name, version) {
-      const { info } = (await json(`${PYPI}/${name}/${version}/json`)) as Project;
+      // The newest is in the short form, which every mirror has.
+      const newest = (await json(`${PYPI}/${name}/json`)) as Project;
+      const its = newest.info.version === version;
+      const { info } = its ? newest : ((await json(`${PYPI}/${name}/${version}/json`)) as Project);
       return info.requires_dist ?? [];
     },
     async image(name, tag) {

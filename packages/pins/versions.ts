@@ -2,7 +2,7 @@
 
 const RELEASE = /^\d+(\.\d+)*$/;
 
-export const isRelease = (version: string): boolean => RELEASE.test(version);
+const isRelease = (version: string): boolean => RELEASE.test(version);
 
 const numbers = (version: string) => version.split('.').map(Number);
 
