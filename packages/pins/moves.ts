@@ -96,7 +96,7 @@ function requireWheel(wheel: Wheel | undefined, { name }: Pin, version: string):
 async function sizeEdits(rows: readonly Row[], text: string): Promise<Edit[]> {
   const edits: Edit[] = [];
   const entry =
-    /package: '(?<name>[\w-]+)'.*?sha256: '(?<hash>\w+)',\s+bytes: (?<bytes>[\d_]+),\s+libraries: \[(?<libraries>.*?)\]/dgs;
+    /package: '(?<name>[\w-]+)'.*?platform: '(?<platform>\w+)',\s+sha256: '(?<hash>\w+)',\s+bytes: (?<bytes>[\d_]+),\s+libraries: \[(?<libraries>.*?)\]/dgs;
   for (const { groups = {}, indices } of text.matchAll(entry)) {
     const { name = '', hash = '', libraries = '' } = groups;
     const row = rows.find(({ pin }) => pin.kind === 'pypi' && pin.name === name);
@@ -110,6 +110,14 @@ async function sizeEdits(rows: readonly Row[], text: string): Promise<Edit[]> {
       const [start, end] = indices?.groups?.[group] ?? [0, 0];
       edits.push({ start, end, text: to });
     };
+    edit(
+      'platform',
+      wheel.filename
+        .replace(/\.whl$/, '')
+        .split('-')
+        .at(-1)
+        ?.split('.')[0] ?? '',
+    );
     edit('hash', wheel.sha256);
     edit('bytes', withUnderscores(wheel.bytes));
     const sizes = await sizesInWheel(wheel.url, wheel.bytes);

@@ -41,7 +41,7 @@ const LINUX = 'cp311-cp311-manylinux_2_27_x86_64.whl';
 const PYPI: Record<string, Available> = {
   'tensorflow-cpu': releases(
     ['2.21.0', wheel(`tensorflow_cpu-2.21.0-${LINUX}`, hash('a'))],
-    ['2.22.0', wheel(`tensorflow_cpu-2.22.0-${LINUX}`, hash('d'))],
+    ['2.22.0', wheel(`tensorflow_cpu-2.22.0-${LINUX.replace('_2_27', '2014')}`, hash('d'))],
     ['2.23.0', wheel(`tensorflow_cpu-2.23.0-${LINUX}`, hash('8'))],
     ['2.24.0', wheel(`tensorflow_cpu-2.24.0-${LINUX.replace('27', '40')}`, hash('9'))],
   ),

@@ -136,7 +136,7 @@ function whyNot(
   return missing && `${version} has no wheel for one of the platforms`;
 }
 
-/** The wheel of `version` for the platform of the wheel that has `hash` in the version before. */
+/** The wheel of `version` for the same Python and machine as the wheel that has `hash` in the version before. */
 export function wheelLike(
   wheels: Available['wheels'],
   before: string,
@@ -147,11 +147,25 @@ export function wheelLike(
   if (!old) return undefined;
   return wheels
     ?.get(version)
-    ?.find(({ filename }) => platformOf(filename) === platformOf(old.filename));
+    ?.find(({ filename }) => machineOf(filename) === machineOf(old.filename));
 }
 
-/** `cp311-cp311-manylinux_2_27_x86_64.whl` */
-const platformOf = (filename: string) => filename.split('-').slice(2).join('-');
+/** The newest C library that `pip` is asked for in `container/Dockerfile`. */
+const GLIBC = '2.27';
+/** `manylinux_2_27_x86_64`, or by its older name `manylinux2014_x86_64`. */
+const MANYLINUX = /manylinux(?:_(?<glibc>\d+_\d+)|1|2010|2014)_(?<machine>\w+?)(?=\.|$)/;
+
+/**
+ * `cp311-cp311-linux x86_64` of `name-1.0-cp311-cp311-manylinux_2_27_x86_64.whl`: the next release may need another C library.
+ * Undefined if it needs one that is too new.
+ */
+function machineOf(filename: string): string | undefined {
+  const [, , python, abi, platform = ''] = filename.replace(/\.whl$/, '').split('-');
+  const { glibc = '2_17', machine } = MANYLINUX.exec(platform)?.groups ?? {};
+  if (machine === undefined) return [python, abi, platform].join('-');
+  if (compareVersions(glibc.replace('_', '.'), GLIBC) > 0) return undefined;
+  return `${python}-${abi}-linux ${machine}`;
+}
 
 /** Members of a family move together, to what all of them have. */
 function inFamilies(rows: readonly Row[]): Row[] {

@@ -24,7 +24,7 @@ test('the images hold the TensorFlow that this repository is tested with, by its
 test('the Dockerfile asks pip for the platforms of those wheels', () => {
   const dockerfile = readFileSync('container/Dockerfile', 'utf8');
   for (const { package: name, platform } of Object.values(WHEELS)) {
-    const machine = platform.replace('manylinux_2_27_', '');
+    const machine = platform.replace(/^manylinux(_2_27|2014)_/, '');
     expect(dockerfile).toContain(`name=${name} machine=${machine}`);
   }
 });
