@@ -88,7 +88,8 @@ export function realRegistries(node: string, python: string): Registries {
       };
     },
     async pypi(name) {
-      const { releases } = (await json(`${PYPI}/${name}/json`)) as Project;
+      const project = `${PYPI}/${name}/json`;
+      const { releases } = (await json(project)) as Project;
       const kept = Object.entries(releases)
         .map(([version, files]) => [version, files.filter(({ yanked }) => !yanked)] as const)
         .filter(([, files]) => files.length > 0);
@@ -100,7 +101,8 @@ export function realRegistries(node: string, python: string): Registries {
           filename,
           sha256,
           bytes,
-          url,
+          // A mirror may write it from its own address on.
+          url: new URL(url, project).href,
         }));
         return [version, list] as const;
       });
