@@ -9,6 +9,7 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import type { Environment } from '../environment.ts';
 import { LAST_WORDS } from '../last-words.ts';
+import { createLog } from '../observability/log.ts';
 import { inProcessVariables } from '../processes/in-process-variables.ts';
 import { STALLED_START } from '../processes/stall-watch.ts';
 import { modelDirectoryAt } from './archive.ts';
@@ -51,11 +52,18 @@ export async function supervise(
   environment: Environment,
   { modelPath, pack }: WorkerOptions,
 ): Promise<number> {
-  const supervisor = new Supervisor(environment);
-  if (modelPath === undefined || pack) return supervisor.run({});
+  const supervisor = new Supervisor();
+  const inProcess = (modelDir = environment.modelDir) =>
+    inProcessVariables({
+      environment: { ...environment, modelDir },
+      variables: process.env,
+      tell: (message) => createLog(environment.logLevel).info(message),
+    });
+  if (modelPath === undefined || pack) return supervisor.run(await inProcess());
   const model = await modelDirectoryAt(modelPath);
   try {
-    return await supervisor.run({ SAGEMAKER_TFS_MODEL_DIR: model.path });
+    const variables = await inProcess(model.path);
+    return await supervisor.run({ ...variables, SAGEMAKER_TFS_MODEL_DIR: model.path });
   } finally {
     await model.remove();
   }
@@ -82,14 +90,12 @@ interface End {
 }
 
 class Supervisor {
-  readonly #environment: Environment;
   /** Keys of the objects that ended a process. */
   readonly #poison: string[] = [];
   #child: ChildProcess | undefined;
   #stoppedBy: StopSignal | undefined;
 
-  constructor(environment: Environment) {
-    this.#environment = environment;
+  constructor() {
     onStopSignals((signal) => {
       this.#stoppedBy = signal;
       this.#child?.kill('SIGTERM');
@@ -131,7 +137,6 @@ class Supervisor {
       stdio: ['ignore', 'inherit', 'inherit', 'ipc'],
       env: {
         ...process.env,
-        ...inProcessVariables({ environment: this.#environment, variables: process.env }),
         ...variables,
         ...(caution && { [CAUTION]: caution }),
         [POISON]: JSON.stringify(this.#poison),
