@@ -64,6 +64,7 @@ test.each<[string, string, string, string | Uint8Array, unknown]>([
     JSON.stringify({ picture: seven.toString('base64') }),
     { name: 'seven', score: expect.closeTo(1, 3) },
   ],
+  ['handlers/declared-bodies.ts', HALF_PLUS_TWO, json, '{"x": [1, 2]}', { halves: [3.5, 4] }],
   ['migration/json.ts', HALF_PLUS_TWO, json, '{"values": [10, 20]}', { scores: [3.5, 4] }],
   [
     'migration/csv.ts',

@@ -1,5 +1,5 @@
 /** The OpenAPI document is valid, and what a runtime takes and answers is as it says. */
-import { mkdtempSync, rmSync } from 'node:fs';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { layOut, type OpenApiDocument, openApiOfSource } from '@sagemaker-tfs/model-packaging';
@@ -112,6 +112,71 @@ describe('an archive with a declared postprocess', () => {
     } finally {
       await own.stop();
     }
+  });
+});
+
+describe('a handler', () => {
+  const HALF = fixtureModel('half_plus_two').basePath;
+  const described = async (handler: string, name: string) => {
+    const { directory } = await layOut({ source: HALF, handler }, join(work, name));
+    const document = await openApiOfSource(directory);
+    expect(await new Validator().validate(structuredClone(document))).toMatchObject({
+      valid: true,
+    });
+    return { directory, document };
+  };
+
+  test('what it declares is in the document, and its example is answered as it says', async () => {
+    const handler = join(__dirname, '../../../docs/examples/handlers/declared-bodies.ts');
+    const { directory, document } = await described(handler, 'declares');
+    expect(document).toMatchObject({
+      info: { description: 'A handler declares what it takes and answers.' },
+    });
+    const { request, answer } = checksOf(document);
+    const { components } = document as unknown as {
+      components: { schemas: Record<string, { properties: { x: { examples: unknown[] } } }> };
+    };
+    const x = components.schemas['handler.request']?.properties.x.examples[0];
+    const body = JSON.stringify({ x });
+    expect([request(body), request('{"x": ["a"]}').length]).toEqual([[], 1]);
+    const own = await startRuntime({ modelDirectory: directory, log: join(work, 'declares.log') });
+    try {
+      const { status, value } = await ask(own, {}, body);
+      expect({ status, value, problems: answer(value) }).toEqual({
+        status: 200,
+        value,
+        problems: [],
+      });
+      expect((await ask(own, {}, '{"x": ["a"]}')).status).toBe(422);
+    } finally {
+      await own.stop();
+    }
+  });
+
+  test('what it does not declare is open, and the document says so; the half that it does not do is described', async () => {
+    const file = join(work, 'open.ts');
+    writeFileSync(file, 'export const handler = (data: Uint8Array) => data;');
+    const { document } = await described(file, 'open');
+    expect(document).toMatchObject({
+      info: {
+        description: 'A handler decides what requests and answers hold, and does not declare it.',
+      },
+      paths: { '/invocations': { post: { requestBody: { content: { '*/*': {} } } } } },
+    });
+    const half = join(work, 'half.ts');
+    const schema =
+      "{ 'image/jpeg': {}, 'application/json': { $ref: '#/$defs/a', $defs: { a: { type: 'array' } } } }";
+    writeFileSync(
+      half,
+      `export const inputHandler = () => ({ inputs: {} }); export const openapi = { request: ${schema} };`,
+    );
+    const { document: other } = await described(half, 'half');
+    const { request, answer } = checksOf(other);
+    expect([request('[]'), request('{}').length]).toEqual([[], 1]);
+    expect([answer('{"predictions": [1]}'), answer('[]').length > 0]).toEqual([[], true]);
+    expect(other).toMatchObject({
+      paths: { '/invocations': { post: { requestBody: { content: { 'image/jpeg': {} } } } } },
+    });
   });
 });
 

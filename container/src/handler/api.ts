@@ -120,4 +120,9 @@ export interface HandlerModule {
   readonly outputHandler?: OutputHandler;
   /** True: `data` is an AsyncIterable of the body's chunks instead of the whole body. */
   readonly streaming?: boolean;
+  /**
+   * For readers of the OpenAPI document alone: what `request` and `answer` hold, each a schema of zod, a JSON Schema, or one by
+   * media type.
+   */
+  readonly openapi?: { readonly request?: object; readonly answer?: object };
 }

@@ -22,11 +22,11 @@ interface BundledHandler {
 export const HANDLER_FILE = 'inference.mjs';
 
 /** Bundled CommonJS packages call `require` for Node's own modules; an ES module has none. */
-const REQUIRE_BANNER =
+export const REQUIRE_BANNER =
   "import { createRequire as __sagemakerTfsCreateRequire } from 'node:module'; const require = __sagemakerTfsCreateRequire(import.meta.url);";
 
 /** The handler of an archive is such a bundle: bundled again, it must not have the banner twice. */
-const OWN_BUNDLE: Plugin = {
+export const OWN_BUNDLE: Plugin = {
   name: 'own-bundle',
   setup({ onLoad }) {
     onLoad({ filter: /\.mjs$/ }, async ({ path }) => {

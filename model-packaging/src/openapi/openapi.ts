@@ -1,6 +1,8 @@
 /** The OpenAPI document (3.1.0) of a served model, made from its signatures and what is declared around them. */
+
 import { type Manifest, shortFingerprint } from '@sagemaker-tfs/manifest';
 import { CUSTOM_ATTRIBUTES_HEADER } from '@sagemaker-tfs/tensors/custom-attributes';
+import type { DeclaredBodies } from '../handler/declared-bodies.ts';
 import type { InspectReport, ModelReport } from '../inspect/report.ts';
 import { callableSignatures, servedGraph } from '../inspect/served-graph.ts';
 import { ANY_CONTENT, answerContent, type Content, requestContent } from './content.ts';
@@ -14,6 +16,8 @@ export type OpenApiDocument = Readonly<Record<string, unknown>>;
 export interface OpenApiOptions {
   /** Of the archive. Default: none, a plain model. */
   readonly manifest?: Manifest | undefined;
+  /** What the handler declares of its bodies. Default: nothing, so bodies are open. */
+  readonly declared?: DeclaredBodies | undefined;
   /** Where the models are served. Default: a runtime on this machine. */
   readonly url?: string | undefined;
 }
@@ -21,7 +25,7 @@ export interface OpenApiOptions {
 /** Describes `/invocations` and `/ping` of a runtime that serves the models of a report. */
 export function openApiDocument(
   { models }: Pick<InspectReport, 'models'>,
-  { manifest, url = 'http://127.0.0.1:8080' }: OpenApiOptions = {},
+  { manifest, declared, url = 'http://127.0.0.1:8080' }: OpenApiOptions = {},
 ): OpenApiDocument {
   const signatures = models.flatMap((model) => describedSignatures(model, manifest));
   const components = new Map<string, Schema>([['Error', ERROR]]);
@@ -34,12 +38,18 @@ export function openApiDocument(
       }),
     );
   const hasHandler = manifest?.handler !== undefined;
-  const contents = hasHandler
-    ? { request: ANY_CONTENT, answer: ANY_CONTENT }
-    : {
-        request: requestContent(signatures, named('request', requestSchemas), manifest?.preprocess),
-        answer: answerContent(signatures, named('answer', answerSchemas)),
-      };
+  const own = (half: 'request' | 'answer', builtIn: () => Content): Content => {
+    const bodies = declared?.[half];
+    if (hasHandler && bodies) return declaredContent(bodies, half, components);
+    const isBuiltIn = !hasHandler || (declared && !declared.decides.includes(half));
+    return isBuiltIn ? builtIn() : ANY_CONTENT;
+  };
+  const contents = {
+    request: own('request', () =>
+      requestContent(signatures, named('request', requestSchemas), manifest?.preprocess),
+    ),
+    answer: own('answer', () => answerContent(signatures, named('answer', answerSchemas))),
+  };
   return {
     openapi: '3.1.0',
     info: {
@@ -48,7 +58,7 @@ export function openApiDocument(
         (manifest && shortFingerprint(manifest.fingerprint)) ??
         models[0]?.versions.at(-1)?.version ??
         '1',
-      description: descriptionOf(models, hasHandler),
+      description: descriptionOf(models, hasHandler, declared),
     },
     servers: [{ url }],
     paths: {
@@ -72,10 +82,17 @@ function describedSignatures(
   }));
 }
 
-function descriptionOf(models: readonly ModelReport[], hasHandler: boolean): string {
+function descriptionOf(
+  models: readonly ModelReport[],
+  hasHandler: boolean,
+  declared: DeclaredBodies | undefined,
+): string {
+  const open = (['request', 'answer'] as const).filter(
+    (half) => declared?.decides.includes(half) !== false && declared?.[half] === undefined,
+  );
   const sentences = [
     hasHandler
-      ? 'A handler decides what requests and answers hold.'
+      ? (HANDLED[open.join(' ')] ?? '')
       : 'JSON is that of TensorFlow Serving. Numbers that JSON lacks are the bare words NaN, Infinity and -Infinity.',
     ...(models.length > 1
       ? ['The custom attribute `tfs-model-name` chooses the model; without it the first answers.']
@@ -84,6 +101,15 @@ function descriptionOf(models: readonly ModelReport[], hasHandler: boolean): str
   return sentences.join(' ');
 }
 
+/** By what the handler leaves open. */
+const HANDLED: Readonly<Record<string, string>> = {
+  'request answer': 'A handler decides what requests and answers hold, and does not declare it.',
+  request:
+    'A handler decides what requests hold, and does not declare it. It declares its answers.',
+  answer: 'A handler decides what answers hold, and does not declare it. It declares its requests.',
+  '': 'A handler declares what it takes and answers.',
+};
+
 /** The name, or with a number behind it if it is taken. OpenAPI allows ASCII letters, digits, `.`, `-` and `_`. */
 function freeName(taken: ReadonlyMap<string, unknown>, name: string): string {
   const allowed = name.replace(/[^A-Za-z0-9._-]/g, '_');
@@ -91,6 +117,33 @@ function freeName(taken: ReadonlyMap<string, unknown>, name: string): string {
     const candidate = number === 1 ? allowed : `${allowed}.${number}`;
     if (!taken.has(candidate)) return candidate;
   }
+}
+
+/** Schemas of a handler as components, since what they refer to lies in themselves (`#/$defs/...`). */
+function declaredContent(
+  bodies: NonNullable<DeclaredBodies['request']>,
+  half: string,
+  components: Map<string, Schema>,
+): Content {
+  const entries = Object.entries(bodies).map(([type, schema]) => {
+    const name = freeName(components, `handler.${half}`);
+    const at = `#/components/schemas/${name}`;
+    const { $schema: _, $id: __, ...own } = schema;
+    components.set(name, rooted(own, at) as Schema);
+    return [type, { schema: { $ref: at } }] as const;
+  });
+  return Object.fromEntries(entries);
+}
+
+/** The schema with references into itself as they are from the root of the document. */
+function rooted(value: unknown, at: string): unknown {
+  if (Array.isArray(value)) return value.map((item) => rooted(item, at));
+  if (typeof value !== 'object' || value === null) return value;
+  const entries = Object.entries(value).map(([key, item]) => {
+    const isReference = key === '$ref' && typeof item === 'string' && item.startsWith('#');
+    return [key, isReference ? at + item.slice(1) : rooted(item, at)] as const;
+  });
+  return Object.fromEntries(entries);
 }
 
 function anyOf(schemas: readonly Schema[]): Schema {

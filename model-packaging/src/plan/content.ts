@@ -3,6 +3,7 @@ import type { Postprocess, PostprocessInput, PreprocessInput } from '@sagemaker-
 import { PackagingError } from '../errors.ts';
 import type { SourceFile } from '../files/archive-files.ts';
 import { bundleHandler, HANDLER_FILE } from '../handler/bundle.ts';
+import { DECLARED_BODIES_PATH, declaredBodies } from '../handler/declared-bodies.ts';
 import { findHandler } from '../handler/find-handler.ts';
 import type { ModelSource } from '../source/discover.ts';
 import { type ModelOption, modelsIn, namedModel, requireDistinct } from '../source/model-source.ts';
@@ -139,11 +140,16 @@ function readProgress({ onProgress }: ContentOptions) {
 
 async function handlerFiles(handler: string | undefined): Promise<SourceFile[]> {
   if (handler === undefined) return [];
-  const { code, sourceMap } = await bundleHandler(handler);
-  const file = (name: string, bytes: Uint8Array) => ({
-    path: `code/${name}`,
+  const { code, sourceMap, exports } = await bundleHandler(handler);
+  const declared = await declaredBodies(handler, exports);
+  const file = (path: string, bytes: Uint8Array) => ({
+    path,
     content: { bytes },
     size: bytes.byteLength,
   });
-  return [file(HANDLER_FILE, code), file(`${HANDLER_FILE}.map`, sourceMap)];
+  return [
+    file(`code/${HANDLER_FILE}`, code),
+    file(`code/${HANDLER_FILE}.map`, sourceMap),
+    ...(declared ? [file(DECLARED_BODIES_PATH, Buffer.from(`${JSON.stringify(declared)}\n`))] : []),
+  ];
 }
