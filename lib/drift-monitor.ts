@@ -15,8 +15,9 @@ import { Duration } from 'aws-cdk-lib/core';
 import { Construct } from 'constructs';
 import { addFunction } from './add-function.ts';
 import type { AnyBucket } from './cdk-types.ts';
-import { encryptionKeyOf, setEncryptionKey } from './encryption.ts';
+import { encryptionKeyOf, formerKeysOf, setEncryptionKey } from './encryption.ts';
 import type { IRealtimeEndpoint } from './endpoint/endpoint-base.ts';
+import { RealtimeEndpoint } from './realtime-endpoint.ts';
 import { DRIFT_CAPTURES, DRIFT_HOURS } from './rules/bounds.ts';
 import { scheduleProblem } from './rules/limits.ts';
 import { grantReadBelow, grantWriteBelow } from './s3-access.ts';
@@ -33,6 +34,16 @@ export interface DriftMonitorProps {
    * @default 'data-capture/'
    */
   readonly prefix?: string;
+  /**
+   * Key that the captures are under.
+   * @default - that of the endpoint's data capture, if it is made in this app, and of the bucket
+   */
+  readonly captureKey?: IKey;
+  /**
+   * Names of the variants whose captures it looks at.
+   * @default - those that answer callers, so not a shadow; all of an endpoint that exists already
+   */
+  readonly variants?: readonly string[];
   /** File that `sagemaker-tfs captures baseline` wrote. */
   readonly baseline: string;
   /**
@@ -107,6 +118,7 @@ export class DriftMonitor extends Construct {
     const { endpointName } = props.endpoint;
     const looks = this.addFunction(props, schedule, {
       ENDPOINT_NAME: endpointName,
+      VARIANTS: variantsOf(this, props).join(),
       NAMESPACE,
       ...{ HOURS: `${hours}`, MAX_CAPTURES: `${maxCaptures}`, THRESHOLD: `${threshold}` },
     });
@@ -167,7 +179,7 @@ export class DriftMonitor extends Construct {
   }
 
   private addFunction(
-    { endpoint, bucket, prefix = 'data-capture/', baseline }: DriftMonitorProps,
+    { endpoint, bucket, prefix = 'data-capture/', baseline, captureKey }: DriftMonitorProps,
     schedule: string,
     settings: Readonly<Record<string, string>>,
   ): IFunction {
@@ -191,6 +203,9 @@ export class DriftMonitor extends Construct {
     const baselines = [file.bucket.arnForObjects(file.s3ObjectKey)];
     Grant.addToPrincipal({ grantee: role, actions: ['s3:GetObject'], resourceArns: baselines });
     grantReadBelow(role, bucket, captures);
+    const made = endpoint instanceof RealtimeEndpoint ? endpoint : undefined;
+    (captureKey ?? made?.captureKey)?.grantDecrypt(role);
+    for (const key of formerKeysOf(made ?? this)) key.grantDecrypt(role);
     grantWriteBelow(role, bucket, reports, ['s3:PutObject']);
     new Rule(this, 'Rule', {
       description: DESCRIPTION,
@@ -200,6 +215,24 @@ export class DriftMonitor extends Construct {
     });
     return handler;
   }
+}
+
+/** Names of the variants to look at; none for all. @throws if the endpoint has no such variant */
+function variantsOf(scope: Construct, { endpoint, variants }: DriftMonitorProps): string[] {
+  if (!(endpoint instanceof RealtimeEndpoint)) return [...(variants ?? [])];
+  const { shadowVariant } = endpoint;
+  const production = endpoint.variants.map(({ name }) => name);
+  const all = [...production, ...(shadowVariant ? [shadowVariant.name] : [])];
+  const unknown = variants?.find((name) => !all.includes(name));
+  if (unknown !== undefined) {
+    invalidProp(
+      scope,
+      'variants',
+      `the endpoint has no variant ${unknown}`,
+      `Name some of ${all.join(', ')}`,
+    );
+  }
+  return [...(variants ?? production)];
 }
 
 /** An alarm looks back 7 days at most: https://docs.aws.amazon.com/AmazonCloudWatch/latest/APIReference/API_PutMetricAlarm.html */

@@ -1,5 +1,6 @@
 /** A SageMaker endpoint: variants, autoscaling, guarded updates, capture, asynchronous or serverless. */
 import { CfnAlarm, type IAlarm } from 'aws-cdk-lib/aws-cloudwatch';
+import type { IKey } from 'aws-cdk-lib/aws-kms';
 import { CfnEndpoint, CfnEndpointConfig, type CfnEndpointProps } from 'aws-cdk-lib/aws-sagemaker';
 import { Annotations, Aspects, Lazy, Stack } from 'aws-cdk-lib/core';
 import { Construct } from 'constructs';
@@ -115,6 +116,8 @@ export class RealtimeEndpoint extends EndpointBase {
   readonly detailedMetrics: boolean;
   /** Whether requests or answers are captured. */
   readonly capturesData: boolean;
+  /** Key that captures are under, beside that of their bucket; undefined without one. */
+  readonly captureKey: IKey | undefined;
   /** Alarms that roll an update back. */
   readonly rollbackAlarms: readonly IAlarm[];
   protected readonly invokeActions: readonly string[];
@@ -139,6 +142,7 @@ export class RealtimeEndpoint extends EndpointBase {
     this.enabled = props.enabled ?? true;
     this.isAsync = props.asyncInference !== undefined;
     this.capturesData = props.dataCapture !== undefined;
+    this.captureKey = props.dataCapture?.encryptionKey;
     this.detailedMetrics = props.metricsConfig?.detailed === true;
     this.invokeActions = this.isAsync ? INVOKE_ASYNC : INVOKE;
     this.traffic = props.deployment?.traffic ?? { type: 'all-at-once' };

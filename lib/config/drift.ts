@@ -6,6 +6,13 @@ import { wholeIn } from './fields.ts';
 /** A scheduled look at an endpoint's captures. */
 export const drift = z.strictObject({
   baseline: z.string().min(1).describe('File that `captures baseline` wrote.'),
+  variants: z
+    .array(z.string().min(1))
+    .min(1)
+    .optional()
+    .describe(
+      'Names of the variants whose captures it looks at. Default: all that answer callers, so not a shadow.',
+    ),
   schedule: z
     .string()
     .regex(/^(cron|rate)\(.+\)$/, 'write cron(...) or rate(...)')

@@ -21,6 +21,7 @@ import {
   EndpointApi,
   parseConfig,
   RealtimeEndpoint,
+  type RealtimeEndpointProps,
   SmokeTest,
 } from '../../lib/index.ts';
 import { type Moto, startMoto, TEST_CREDENTIALS } from '../rehearse/moto.ts';
@@ -171,6 +172,89 @@ test('logs of constructs beside an endpoint are under its key, or under their ow
   });
 });
 
+describe('captures are under a key', () => {
+  interface Given extends Pick<RealtimeEndpointProps, 'encryptionKey' | 'formerEncryptionKeys'> {
+    readonly captureKey?: Key;
+  }
+
+  /** Keys that the monitor may decrypt with. */
+  const keysOf = (stack: Stack) => {
+    const [policy] = Object.values(
+      Template.fromStack(stack).findResources('AWS::IAM::Policy', {
+        Properties: { PolicyName: Match.stringLikeRegexp('^Drift') },
+      }),
+    );
+    const statements: { Action: string | string[]; Resource: unknown }[] =
+      policy?.Properties.PolicyDocument.Statement ?? [];
+    return statements
+      .filter(({ Action }) => [Action].flat().includes('kms:Decrypt'))
+      .flatMap(({ Resource }) => Resource);
+  };
+
+  test.each<[string, (key: Key, former: Key) => Given]>([
+    ['of the endpoint', (encryptionKey) => ({ encryptionKey })],
+    [
+      'of data capture alone, and one before that',
+      (captureKey, former) => ({ captureKey, formerEncryptionKeys: [former] }),
+    ],
+  ])('%s, that the bucket knows nothing of', (_, keys) => {
+    const stack = testStack();
+    const [key, former] = [new Key(stack, 'Key'), new Key(stack, 'Other')];
+    const bucket: IBucket = Bucket.fromBucketName(stack, 'Data', 'data');
+    const { captureKey, ...props } = keys(key, former);
+    const endpoint = new RealtimeEndpoint(stack, 'Endpoint', {
+      variants: [{ model: testModel(stack) }],
+      dataCapture: { bucket, ...(captureKey && { encryptionKey: captureKey }) },
+      ...props,
+    });
+    new DriftMonitor(stack, 'Drift', { endpoint, bucket, baseline });
+    const all = props.formerEncryptionKeys ? [key, former] : [key];
+    expect(keysOf(stack)).toEqual(
+      expect.arrayContaining(all.map(({ keyArn }) => stack.resolve(keyArn))),
+    );
+  });
+
+  test('of an endpoint that exists already', () => {
+    const stack = testStack();
+    const captureKey = new Key(stack, 'Key');
+    const bucket: IBucket = Bucket.fromBucketName(stack, 'Data', 'data');
+    const endpoint = RealtimeEndpoint.fromEndpointName(stack, 'Endpoint', 'digits');
+    new DriftMonitor(stack, 'Drift', { endpoint, bucket, baseline, captureKey });
+    expect(keysOf(stack)).toContainEqual(stack.resolve(captureKey.keyArn));
+  });
+
+  test('another one than before', () => {
+    const [now, before] = ['1', '2'].map(
+      (digit) =>
+        `arn:aws:kms:us-east-1:111111111111:key/${digit.repeat(8)}-89ab-cdef-0123-456789abcdef`,
+    ) as [string, string];
+    const keys = { encryptionKeyArn: now, formerEncryptionKeyArns: [before] };
+    const app = testApp();
+    const endpoint = { dataCapturePercent: 10, drift: { baseline } };
+    addServingStacks(app, parseConfig({ ...config(endpoint), ...keys }, 'test'));
+    expect(keysOf(app.node.findChild('tensorflow-m') as Stack)).toEqual(
+      expect.arrayContaining([now, before]),
+    );
+  });
+});
+
+test.each<[object, string]>([
+  [{}, 'AllTraffic'],
+  [{ variants: ['next'] }, 'next'],
+  [{ variants: ['AllTraffic', 'next'] }, 'AllTraffic,next'],
+])('of an endpoint with a shadow, %j looks at %s', (own, VARIANTS) => {
+  const app = testApp();
+  const endpoint = {
+    shadow: { name: 'next', archive: 's3://models/n.tar.gz' },
+    ...{ dataCapturePercent: 10, drift: { baseline, ...own } },
+  };
+  addServingStacks(app, parseConfig(config(endpoint), 'test'));
+  Template.fromStack(app.node.findChild('tensorflow-m') as Stack).hasResourceProperties(
+    'AWS::Lambda::Function',
+    { Environment: { Variables: Match.objectLike({ VARIANTS }) } },
+  );
+});
+
 test.each([
   [{ drift: { baseline: 'x' } }, /endpoint\.drift: nothing is captured/],
   [{ dataCapturePercent: 5, drift: { baseline: 'x', threshold: 0 } }, /drift\.threshold/],
@@ -182,6 +266,7 @@ test.each([
   [{ baseline: 'nowhere.json' }, /nowhere\.json does not exist/],
   [{ baseline: 'package.json' }, /package\.json is no baseline/],
   [{ schedule: 'rate(1 days)' }, /has the wrong unit/],
+  [{ variants: ['new'] }, /no variant new. Name some of AllTraffic/],
 ])('%j is refused when the stacks are made', (own, message) => {
   const drift = { baseline, ...own };
   const parsed = parseConfig(config({ dataCapturePercent: 5, drift }), 'test');
@@ -199,7 +284,7 @@ describe('the function', () => {
       AWS_ENDPOINT_URL: moto.url,
       ...{ BASELINE_BUCKET: 'data', BASELINE_KEY: 'baseline.json', CAPTURES_BUCKET: 'data' },
       ...{ CAPTURES_PREFIX: 'data-capture/e/', REPORT_PREFIX: 'drift/e/', ENDPOINT_NAME: 'e' },
-      ...{ HOURS: '24', MAX_CAPTURES: '1000', NAMESPACE: 'Drift', THRESHOLD: '0.2' },
+      ...{ HOURS: '24', MAX_CAPTURES: '1000', NAMESPACE: 'Drift', THRESHOLD: '0.2', VARIANTS: '' },
     });
     s3 = new S3Client({ endpoint: moto.url, forcePathStyle: true });
     await s3.send(new CreateBucketCommand({ Bucket: 'data' }));
@@ -273,6 +358,50 @@ describe('the function', () => {
       coverage: { captures: 401, of: 401 },
     });
   });
+
+  describe('of other files', () => {
+    const own = { ...process.env };
+    beforeAll(() => Object.assign(own, process.env));
+    afterEach(() => {
+      process.env = { ...own };
+      jest.restoreAllMocks();
+    });
+
+    test('leaves those of a shadow alone', async () => {
+      Object.assign(process.env, { CAPTURES_PREFIX: 'data-capture/two/', VARIANTS: 'now,b' });
+      await putCaptures('two/now', 1, lines(20));
+      await putCaptures('two/next', 1, lines(90));
+      expect(await looked()).toMatchObject({ Captures: 200, DriftedFeatures: 0 });
+      process.env.VARIANTS = '';
+      expect(await looked()).toMatchObject({ Captures: 400, DriftedFeatures: 1 });
+    });
+
+    test('passes over what it may not read, and fails if that is everything', async () => {
+      process.env.CAPTURES_PREFIX = 'data-capture/keys/';
+      await putCaptures('keys/v', 2, lines(90));
+      await putCaptures('keys/v', 1, lines(20));
+      refuseReading(/\/2\.jsonl$/);
+      expect(await looked()).toMatchObject({ Captures: 200, DriftedFeatures: 0 });
+      refuseReading(/\.jsonl$/);
+      await expect(looked()).rejects.toThrow(/key/);
+    });
+  });
+
+  /** S3 refuses what is under a key that the function may not use. */
+  function refuseReading(keys: RegExp) {
+    jest.restoreAllMocks();
+    const { send } = S3Client.prototype;
+    jest.spyOn(S3Client.prototype, 'send').mockImplementation(function (
+      this: S3Client,
+      command: unknown,
+    ) {
+      if (command instanceof GetObjectCommand && keys.test(command.input.Key ?? '')) {
+        const $metadata = { httpStatusCode: 403 };
+        throw Object.assign(new Error('not authorized to use the key'), { $metadata });
+      }
+      return Reflect.apply(send, this, [command]);
+    } as never);
+  }
 
   test('sees the newest hour of the last variant among more captures than it reads', async () => {
     const own = { ...process.env };

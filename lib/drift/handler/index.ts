@@ -1,6 +1,6 @@
 /** The function of a drift monitor: reads the captures of the last hours, compares them with the baseline, and reports. */
 import { PutObjectCommand, S3Client } from '@aws-sdk/client-s3';
-import { forcePathStyle, listDated, readText } from '@sagemaker-tfs/batch/s3';
+import { forcePathStyle, httpStatusOf, listDated, readText } from '@sagemaker-tfs/batch/s3';
 import {
   type CaptureFile,
   type Coverage,
@@ -16,11 +16,14 @@ import { ConstructError } from '../../errors.ts';
 /** Larger files are counted and passed over: the function's memory holds one at a time. */
 const MAX_BYTES = 64 * 1024 ** 2;
 
+/** S3's answers for a key that the function may not use, and a file that is gone. */
+const UNREADABLE = [403, 404];
+
 /** What was looked at. */
 interface Look {
   readonly drift: Drift;
   readonly coverage: Coverage;
-  /** Lines that are no captures, and files that are too large. */
+  /** Lines that are no captures, and files that are too large or cannot be read. */
   readonly skipped: number;
 }
 
@@ -34,6 +37,8 @@ const NAMES = [
     'NAMESPACE',
     'REPORT_PREFIX',
     'THRESHOLD',
+    // Separated by commas; empty for all.
+    'VARIANTS',
   ] as const),
 ] as const;
 type Settings = Readonly<Record<(typeof NAMES)[number], string>>;
@@ -75,11 +80,20 @@ async function look(s3: S3Client, settings: Settings, now: number): Promise<Look
   );
   const files: CaptureFile[] = [];
   let skipped = 0;
+  let refused: unknown;
   const since = now - Number(settings.HOURS) * 3_600_000;
   for await (const { key, size } of listDated(s3, { bucket, key: CAPTURES_PREFIX }, since)) {
-    if (!key.endsWith('.jsonl')) continue;
+    if (!key.endsWith('.jsonl') || !isOf(settings, key)) continue;
+    const read = () =>
+      readText(s3, { bucket, key }).catch((error: unknown) => {
+        // One of a former key, or gone since: the others tell enough.
+        if (!UNREADABLE.includes(httpStatusOf(error) ?? 0)) throw error;
+        refused = error;
+        skipped++;
+        return '';
+      });
     if (size > MAX_BYTES) skipped++;
-    else files.push({ name: key, size, read: () => readText(s3, { bucket, key }) });
+    else files.push({ name: key, size, read });
   }
   const sample = sampleOf(files, { max: Number(settings.MAX_CAPTURES) });
   const all = gatherer();
@@ -88,8 +102,15 @@ async function look(s3: S3Client, settings: Settings, now: number): Promise<Look
     if (capture) all.add(capture);
     else skipped++;
   }
+  if (refused !== undefined && sample.coverage().captures === 0) throw refused;
   const drift = driftOf(baseline, all.gathered(), Number(settings.THRESHOLD));
   return { drift, coverage: sample.coverage(), skipped };
+}
+
+/** Whether a file is of a variant that is looked at. */
+function isOf({ VARIANTS, CAPTURES_PREFIX }: Settings, key: string): boolean {
+  const [variant = ''] = key.slice(CAPTURES_PREFIX.length).split('/');
+  return VARIANTS === '' || VARIANTS.split(',').includes(variant);
 }
 
 function captureOf(line: string) {
