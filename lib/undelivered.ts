@@ -4,7 +4,7 @@ import { SnsAction } from 'aws-cdk-lib/aws-cloudwatch-actions';
 import { PolicyStatement, ServicePrincipal } from 'aws-cdk-lib/aws-iam';
 import type { ITopic } from 'aws-cdk-lib/aws-sns';
 import { Queue, QueueEncryption } from 'aws-cdk-lib/aws-sqs';
-import { Duration } from 'aws-cdk-lib/core';
+import { Duration, Validations } from 'aws-cdk-lib/core';
 import { Construct } from 'constructs';
 import { allowPublisher } from './encryption.ts';
 
@@ -14,11 +14,16 @@ import { allowPublisher } from './encryption.ts';
  * @see https://docs.aws.amazon.com/eventbridge/latest/userguide/eb-rule-dlq.html
  */
 export function keepUndelivered(scope: Construct): Queue {
-  return new Queue(scope, 'Undelivered', {
+  const queue = new Queue(scope, 'Undelivered', {
     encryption: QueueEncryption.SQS_MANAGED,
     enforceSSL: true,
     retentionPeriod: Duration.days(14),
   });
+  Validations.of(queue).acknowledge({
+    id: 'AwsSolutions-SQS3',
+    reason: 'It is the dead-letter queue of a rule or a schedule of EventBridge',
+  });
+  return queue;
 }
 
 /** Lets EventBridge put events of one rule into a queue. */

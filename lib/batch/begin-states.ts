@@ -4,17 +4,24 @@
  */
 
 import { MACHINE_STATES } from '@sagemaker-tfs/batch';
-import type { DefinitionProps, Ends } from './definition-props.ts';
+import type { DefinitionProps } from './definition-props.ts';
 import { BACK_OFF, callFunction, failWith, runFailure } from './function-state.ts';
 import { jsonata, literal } from './jsonata.ts';
 import { statesArn } from './states-arn.ts';
+
+const ALREADY_RUNNING = 'Already running';
 
 /** Whether the run that holds the lease still runs. */
 const HOLDER_STATES = {
   'Describe holder': {
     Type: 'Task',
     Resource: statesArn('aws-sdk:sfn:describeExecution'),
-    Arguments: { ExecutionArn: jsonata('$states.input.begun.holder') },
+    // Another machine may be under a key that this one may not use: its state alone is not encrypted.
+    // https://docs.aws.amazon.com/step-functions/latest/apireference/API_DescribeExecution.html
+    Arguments: {
+      ExecutionArn: jsonata('$states.input.begun.holder'),
+      IncludedData: 'METADATA_ONLY',
+    },
     Retry: [
       {
         ErrorEquals: ['Sfn.ExecutionDoesNotExistException', 'Sfn.InvalidArnException'],
@@ -30,8 +37,10 @@ const HOLDER_STATES = {
       },
       {
         ErrorEquals: ['States.ALL'],
-        Output: jsonata('$states.input'),
-        Next: 'Already running',
+        Output: jsonata(
+          '$merge([$states.input, { "begun": $merge([$states.input.begun, { "hidden": $states.errorOutput.Cause }]) }])',
+        ),
+        Next: ALREADY_RUNNING,
       },
     ],
     Output: jsonata('$merge([$states.input, { "status": $states.result.Status }])'),
@@ -47,15 +56,26 @@ const HOLDER_STATES = {
         Next: MACHINE_STATES.takeOver,
       },
     ],
-    Default: 'Already running',
+    Default: ALREADY_RUNNING,
   },
 };
 
-/** `Begin` to `Already running`; `{settings, since}` continues to `next`. */
+/** JSONata of why the run cannot begin, and what to do. */
+const WHO_RUNS = `(
+  $begun := $states.input.begun;
+  $exists($begun.hidden)
+    ? "the lease " & $begun.leaseUri & " is that of " & $begun.holder & ", which cannot be looked at: " & $begun.hidden & ". Wait for its end; if it has ended, delete the lease"
+    : "another run writes to " & $states.input.settings.outputUri & ": " & $begun.holder & ". Wait for its end, or stop it"
+)`;
+
+/**
+ * `Begin` to `Already running`; `{settings, since}` continues to `next`.
+ * @param held where a run that may hold the lease goes with `{error, reason}`
+ * @param failure where one goes that holds none
+ */
 export function beginStates(
   { shardFunctionArn, modelName }: DefinitionProps,
-  ends: Ends,
-  next: string,
+  { next, held, failure }: Readonly<Record<'next' | 'held' | 'failure', string>>,
 ) {
   const call = (more: string, settings: string) => ({
     ...callFunction(
@@ -64,7 +84,7 @@ export function beginStates(
       `{ "settings": ${settings}, "begun": $states.result.Payload }`,
       'Begun?',
     ),
-    ...failWith('BeginFailed', ends.failure),
+    ...failWith('BeginFailed', held),
   });
   return {
     [MACHINE_STATES.begin]: call('{}', '$states.input'),
@@ -78,6 +98,7 @@ export function beginStates(
           ),
           Next: next,
         },
+        { Condition: jsonata('$exists($states.input.begun.hidden)'), Next: ALREADY_RUNNING },
       ],
       Default: 'Describe holder',
     },
@@ -86,15 +107,30 @@ export function beginStates(
       '{ "takeOver": $states.input.begun.lease }',
       '$states.input.settings',
     ),
-    'Already running': {
+    [ALREADY_RUNNING]: {
       Type: 'Pass',
-      Output: jsonata(
-        runFailure(
-          'AlreadyRunning',
-          '"another run writes to " & $states.input.settings.outputUri & ": " & $states.input.begun.holder & ". Wait for its end, or stop it"',
-        ),
-      ),
-      Next: ends.failure,
+      Output: jsonata(runFailure('AlreadyRunning', WHO_RUNS)),
+      Next: failure,
     },
+  };
+}
+
+/** JSONata variable of the outputs, for states that only have a run's result. */
+const OUTPUT_VARIABLE = 'outputUri';
+/** What `Valid?` keeps for {@link releaseState}. */
+export const KEEP_OUTPUT = { [OUTPUT_VARIABLE]: jsonata('$states.input.settings.outputUri') };
+
+/** Returns the lease, if this execution holds it, and continues with its input. */
+export function releaseState({ shardFunctionArn }: DefinitionProps, next: string) {
+  const Output = jsonata('$states.input');
+  return {
+    ...callFunction(
+      shardFunctionArn,
+      `{ "action": "release", "outputUri": $${OUTPUT_VARIABLE}, "execution": $states.context.Execution.Id }`,
+      '$states.input',
+      next,
+    ),
+    // The next run finds that this one has ended.
+    Catch: [{ ErrorEquals: ['States.ALL'], Output, Next: next }],
   };
 }

@@ -1,6 +1,6 @@
 /** The state machine of a batch transform, in Amazon States Language with JSONata. */
 
-import { beginStates } from './begin-states.ts';
+import { beginStates, releaseState } from './begin-states.ts';
 import type { DefinitionProps, Ends } from './definition-props.ts';
 import { runFailure } from './function-state.ts';
 import { jsonata } from './jsonata.ts';
@@ -16,16 +16,21 @@ const NOTIFY_FAILURE = 'Notify failure';
 
 /** The whole machine. */
 export function definition(props: DefinitionProps) {
-  const ends: Ends = props.topicArn
+  const outcomes: Ends = props.topicArn
     ? { success: NOTIFY_SUCCESS, failure: NOTIFY_FAILURE }
     : { success: SUCCEEDED, failure: FAILED };
+  const ends: Ends = { success: 'Release', failure: 'Release after failure' };
   return {
     Comment: 'Runs SageMaker transform jobs to their end',
     QueryLanguage: 'JSONata',
     StartAt: 'Validate',
     States: {
-      ...validateStates(props.defaults, 'Begin', ends.failure),
-      ...beginStates(props, ends, 'Sharded?'),
+      ...validateStates(props.defaults, 'Begin', outcomes.failure),
+      ...beginStates(props, {
+        next: 'Sharded?',
+        held: ends.failure,
+        failure: outcomes.failure,
+      }),
       'Sharded?': {
         Type: 'Choice',
         Choices: [
@@ -50,6 +55,8 @@ export function definition(props: DefinitionProps) {
         },
       ),
       ...shardStates(props, ends),
+      [ends.success]: releaseState(props, outcomes.success),
+      [ends.failure]: releaseState(props, outcomes.failure),
       ...(props.topicArn && notifyStates(props.topicArn)),
       [SUCCEEDED]: { Type: 'Succeed' },
       [FAILED]: {

@@ -91,16 +91,18 @@ function allowVolumeGrants(machine: StateMachine, key: IKey): void {
  * role's policies and this one names the machine.
  */
 export function grantShards(scope: Construct, machine: StateMachine, output: S3Place): void {
-  const stack = Stack.of(machine);
-  // Executions started by users, and those of the map's shards.
-  const executions = [':*', ...SHARD_MAP_LABELS.map((label) => `/${label}:*`)].map((suffix) =>
-    stack.formatArn({
+  const executionsOf = (resourceName: string) =>
+    Stack.of(machine).formatArn({
       service: 'states',
       resource: 'execution',
-      resourceName: `${machine.stateMachineName}${suffix}`,
+      resourceName,
       arnFormat: ArnFormat.COLON_RESOURCE_NAME,
-    }),
+    });
+  // Executions started by users, and those of the map's shards.
+  const executions = [':*', ...SHARD_MAP_LABELS.map((label) => `/${label}:*`)].map((suffix) =>
+    executionsOf(`${machine.stateMachineName}${suffix}`),
   );
+  const everyExecution = executionsOf('*');
   const policy = new Policy(scope, 'ShardPolicy', {
     roles: [machine.role],
     statements: [
@@ -109,8 +111,14 @@ export function grantShards(scope: Construct, machine: StateMachine, output: S3P
         resources: [machine.stateMachineArn],
       }),
       new PolicyStatement({
-        actions: ['states:DescribeExecution', 'states:RedriveExecution', 'states:StopExecution'],
+        actions: ['states:RedriveExecution', 'states:StopExecution'],
         resources: executions,
+      }),
+      // The lease of the outputs may be that of a machine that this one has replaced, or of another model's.
+      // https://docs.aws.amazon.com/service-authorization/latest/reference/list_awsstepfunctions.html
+      new PolicyStatement({
+        actions: ['states:DescribeExecution'],
+        resources: [everyExecution],
       }),
       new PolicyStatement({
         actions: ['s3:ListBucket'],
@@ -122,4 +130,9 @@ export function grantShards(scope: Construct, machine: StateMachine, output: S3P
   for (const arn of executions) {
     justifyWildcard(policy, arn, 'Executions of this one state machine');
   }
+  justifyWildcard(
+    policy,
+    everyExecution,
+    'Another state machine may have written these outputs before, and its run may still work',
+  );
 }

@@ -1,6 +1,6 @@
 /**
  * Executes a state machine of JSONata states: Pass, Wait (which takes no time), Choice, Task, Map, Succeed and Fail,
- * with Retry, Catch, the payload limit of 256 KiB, the maps' tolerated failures and the events of a history.
+ * with Retry, Catch, variables that a choice assigns, the payload limit of 256 KiB, the maps' tolerated failures and the events of a history.
  * What AWS would do is answered by the test.
  * @see https://states-language.net/spec.html
  */
@@ -44,7 +44,12 @@ interface State {
   readonly Output?: unknown;
   readonly Resource?: string;
   readonly Arguments?: unknown;
-  readonly Choices?: readonly { Condition: string; Output?: unknown; Next: string }[];
+  readonly Choices?: readonly {
+    Condition: string;
+    Assign?: Readonly<Record<string, unknown>>;
+    Output?: unknown;
+    Next: string;
+  }[];
   readonly Default?: string;
   readonly Retry?: readonly Rule[];
   readonly Catch?: readonly Rule[];
@@ -118,6 +123,8 @@ interface Scope {
   readonly result?: unknown;
   readonly errorOutput?: { Error: string; Cause: string };
   readonly history: History;
+  /** Of this execution: a distributed map's items do not see those around them. */
+  readonly variables: Record<string, unknown>;
 }
 
 /** Runs to the end. @throws StateError where the execution fails */
@@ -131,13 +138,14 @@ export async function execute(
   const history: History = { all: histories, events: 0 };
   record(history, 'execution');
   const { StartAt, States } = machine as Machine;
+  const variables: Record<string, unknown> = {};
   let name: string | undefined = StartAt;
   let value = input;
   while (name !== undefined) {
     const state: State | undefined = States[name];
     if (!state) throw new Error(`no state '${name}'`);
     record(history, 'state');
-    ({ name, value } = await step(state, { input: value, context, history }, service));
+    ({ name, value } = await step(state, { input: value, context, history, variables }, service));
     checkSize(value);
   }
   return value;
@@ -179,7 +187,11 @@ async function step(
 async function choose(state: State, scope: Scope) {
   for (const choice of state.Choices ?? []) {
     if ((await fill(choice.Condition, scope)) !== true) continue;
-    return { name: choice.Next, value: await output(choice.Output, scope, scope.input) };
+    const value = await output(choice.Output, scope, scope.input);
+    for (const [name, template] of Object.entries(choice.Assign ?? {})) {
+      scope.variables[name] = await fill(template, scope);
+    }
+    return { name: choice.Next, value };
   }
   return { name: state.Default, value: scope.input };
 }
@@ -285,7 +297,7 @@ function compile(expression: string): jsonata.Expression {
 
 async function evaluate(expression: string, scope: Scope): Promise<unknown> {
   const compiled = compile(expression);
-  const result: unknown = await compiled.evaluate(undefined, { states: scope });
+  const result: unknown = await compiled.evaluate(undefined, { ...scope.variables, states: scope });
   // JSONata's sequences are arrays with hidden marks; what passes between states is JSON.
   return result === undefined ? undefined : JSON.parse(JSON.stringify(result));
 }

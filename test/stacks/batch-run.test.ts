@@ -3,7 +3,7 @@ import { isJobOf, jobNameStart } from '@sagemaker-tfs/batch';
 import type { TransformSettings } from '@sagemaker-tfs/batch/settings';
 import type { PendingResult, ShardRequest } from '../../lib/batch/handler/index.ts';
 import { jobsContinue } from '../../lib/testing/parts.ts';
-import { execute, type Service, StateError } from './asl.ts';
+import { type Service, StateError } from './asl.ts';
 import {
   batchTemplate,
   DESCRIBE,
@@ -353,7 +353,7 @@ describe('failures', () => {
         return aws(resource, args);
       };
       const { output } = await later(machine, {}, writeOutputs(s3), flaky);
-      expect([...failed].sort()).toEqual(['begin', 'pending', 'plan', 'summary']);
+      expect([...failed].sort()).toEqual(['begin', 'pending', 'plan', 'release', 'summary']);
       expect(output).toMatchObject({ missing: 0 });
     },
   );
@@ -415,61 +415,6 @@ describe('failures', () => {
     const { jobs, output } = await later(machine, {}, writeOutputs(s3), hurried);
     expect(output).toMatchObject({ done: NAMES.length, missing: 0 });
     expect(sentTo(jobs).sort()).toEqual(NAMES);
-  });
-});
-
-describe('one run at a time', () => {
-  beforeEach(() => {
-    for (const name of NAMES) put(name);
-  });
-
-  /** An execution while another, that holds the lease, is in this state. */
-  function beside(Status: string | undefined) {
-    const describing: Service = (resource, args) => {
-      if (!resource.endsWith('describeExecution')) return aws(resource, args);
-      expect(args).toEqual({ ExecutionArn: 'arn:first' });
-      if (!Status) throw new StateError('Sfn.ExecutionDoesNotExistException', 'gone');
-      return { Status };
-    };
-    const jobs: unknown[] = [];
-    const service: Service = (resource, args) => {
-      if (resource.endsWith('describeTransformJob')) return { TransformJobStatus: 'Completed' };
-      if (!resource.includes('createTransformJob')) return describing(resource, args);
-      jobs.push(args);
-      writeOutputs(s3)(args as Job);
-      return { TransformJobArn: 'arn:aws:sagemaker:x:1:transform-job/job' };
-    };
-    const start = (Id: string) =>
-      execute(machine, { runId: Id.slice(4) }, service, { Execution: { Name: 'n', Id } }).catch(
-        (error: unknown) => error,
-      );
-    return { jobs, start };
-  }
-
-  test('a second one beside a running one fails at once, and says why', async () => {
-    const { jobs, start } = beside('RUNNING');
-    await start('arn:first');
-    const before = jobs.length;
-    expect(await start('arn:second')).toMatchObject({
-      error: 'AlreadyRunning',
-      cause: 'another run writes to s3://data/output/: arn:first. Wait for its end, or stop it',
-    });
-    expect(jobs).toHaveLength(before);
-  });
-
-  test.each(['SUCCEEDED', 'FAILED', 'ABORTED', undefined])(
-    'a run whose execution is %s is followed by the next',
-    async (status) => {
-      const { start } = beside(status);
-      await start('arn:first');
-      expect(await start('arn:second')).toMatchObject({ missing: 0 });
-    },
-  );
-
-  test('an execution that is redriven continues with its own lease', async () => {
-    const { start } = beside('RUNNING');
-    await start('arn:first');
-    expect(await start('arn:first')).toMatchObject({ missing: 0 });
   });
 });
 

@@ -1,8 +1,12 @@
-/** The beginning of a run: it alone writes these outputs, and what makes them is written down. */
+/**
+ * The beginning of a run: it alone writes these outputs, and what makes them is written down. At its end the run returns
+ * the lease.
+ */
 import type { S3Client } from '@aws-sdk/client-s3';
-import { inputsOf, originOf, parseS3Uri } from '@sagemaker-tfs/batch';
+import { formatS3Uri, inputsOf, originOf, parseS3Uri, type S3Location } from '@sagemaker-tfs/batch';
 import { claimOrigin, findObject, originPlace, receive } from '@sagemaker-tfs/batch/s3';
 import type { TransformSettings } from '@sagemaker-tfs/batch/settings';
+import * as z from 'zod';
 import { runPlace, sharedPlace } from './run-places.ts';
 import { readManifest, writeIf } from './storage.ts';
 
@@ -12,6 +16,10 @@ export interface BeginResult {
   readonly holder?: string;
   /** Names the holder's lease; the same again takes it over. */
   readonly lease?: string;
+  /** The object that is the lease. */
+  readonly leaseUri?: string;
+  /** Why nobody here can see whether the holder has ended. */
+  readonly hidden?: string;
   /** Times from which on outputs count, milliseconds since 1970 by S3's clock. */
   readonly since?: Since;
 }
@@ -51,20 +59,75 @@ async function takeLease(
   s3: S3Client,
   { settings, execution, takeOver }: BeginRequest,
 ): Promise<BeginResult> {
-  const place = sharedPlace(settings, 'lease.json');
+  const place = sharedPlace(settings, LEASE);
   const condition = takeOver ? { IfMatch: takeOver } : { IfNoneMatch: '*' as const };
   if (await writeIf(s3, place, { execution }, condition)) return {};
-  const { bytes, ETag = '' } = await receive(s3, place);
-  const holder = holderOf(new TextDecoder().decode(bytes));
-  return holder === execution ? {} : { holder, lease: ETag };
+  const { holder, returned, lease } = await readLease(s3, place);
+  if (returned && (await writeIf(s3, place, { execution }, { IfMatch: lease }))) return {};
+  if (!returned && holder === execution) return {};
+  const hidden = hiddenFrom(execution, holder);
+  return { holder, lease, leaseUri: formatS3Uri(place), ...(hidden !== undefined && { hidden }) };
 }
 
-function holderOf(text: string): string {
+/** What returns the lease. */
+export interface ReleaseRequest {
+  readonly outputUri: string;
+  /** ARN of the execution. */
+  readonly execution: string;
+}
+
+/** Whether this execution held the lease. */
+export interface ReleaseResult {
+  readonly returned: boolean;
+}
+
+/**
+ * Returns the lease if this execution still holds it. The object stays, so that the function needs no leave to delete.
+ */
+export async function releaseLease(s3: S3Client, request: ReleaseRequest): Promise<ReleaseResult> {
+  const { execution } = request;
+  const place = sharedPlace(request, LEASE);
+  const held = (await findObject(s3, place)) && (await readLease(s3, place));
+  if (held?.holder !== execution) return { returned: false };
+  const written = { execution, returned: true };
+  return { returned: await writeIf(s3, place, written, { IfMatch: held.lease }) };
+}
+
+const LEASE = 'lease.json';
+
+interface Lease {
+  readonly holder: string;
+  /** By the holder, at its end. */
+  readonly returned: boolean;
+  /** Names what was read. */
+  readonly lease: string;
+}
+
+async function readLease(s3: S3Client, place: S3Location): Promise<Lease> {
+  const { bytes, ETag = '' } = await receive(s3, place);
+  const written = leaseSchema.safeParse(parsed(new TextDecoder().decode(bytes)));
+  // A file that is no lease keeps nobody out.
+  const { execution: holder, returned } = written.data ?? { execution: 'unknown', returned: true };
+  return { holder, returned, lease: ETag };
+}
+
+const leaseSchema = z.object({ execution: z.string(), returned: z.boolean().default(false) });
+
+function parsed(text: string): unknown {
   try {
-    return String((JSON.parse(text) as { execution?: unknown }).execution);
+    return JSON.parse(text);
   } catch {
-    return 'unknown';
+    return undefined;
   }
+}
+
+/** Why executions of another account or region cannot be looked at; undefined for one of the same. */
+function hiddenFrom(execution: string, holder: string): string | undefined {
+  const [region, account] = execution.split(':').slice(3);
+  const [otherRegion, otherAccount] = holder.split(':').slice(3);
+  if (!otherRegion || !otherAccount) return undefined;
+  if (otherAccount !== account) return `account ${otherAccount} is another one`;
+  return otherRegion === region ? undefined : `region ${otherRegion} is another one`;
 }
 
 /** @returns since when outputs are of this model and these settings */

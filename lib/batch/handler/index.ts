@@ -3,7 +3,15 @@ import { S3Client } from '@aws-sdk/client-s3';
 import { jobLogs, readJobLog } from '@sagemaker-tfs/batch/logs';
 import { withNamedErrors } from '@sagemaker-tfs/batch/s3';
 import type { TransformSettings } from '@sagemaker-tfs/batch/settings';
-import { type BeginRequest, type BeginResult, beginRun, type Since } from './begin.ts';
+import {
+  type BeginRequest,
+  type BeginResult,
+  beginRun,
+  type ReleaseRequest,
+  type ReleaseResult,
+  releaseLease,
+  type Since,
+} from './begin.ts';
 import type { LogReader } from './dead-letters.ts';
 import { findPending, type PendingRequest, type PendingResult } from './pending.ts';
 import { type PlanPosition, type PlanResult, planShards } from './plan.ts';
@@ -17,6 +25,7 @@ export type { PendingResult };
 /** What the state machine asks. */
 export type ShardRequest =
   | ({ readonly action: 'begin' } & BeginRequest)
+  | ({ readonly action: 'release' } & ReleaseRequest)
   | {
       readonly action: 'plan';
       readonly settings: TransformSettings;
@@ -40,7 +49,9 @@ const LOG_RESERVE_MS = 240_000;
 export async function handler(
   request: ShardRequest,
   context: { getRemainingTimeInMillis(): number },
-): Promise<BeginResult | PlanResult | PendingResult | ProgressResult | Summary | StopReason> {
+): Promise<
+  BeginResult | ReleaseResult | PlanResult | PendingResult | ProgressResult | Summary | StopReason
+> {
   const s3 = withNamedErrors(new S3Client({}));
   const isLeft = (milliseconds: number) => context.getRemainingTimeInMillis() >= milliseconds;
   const outOfTime = () => !isLeft(RESERVE_MS);
@@ -49,6 +60,8 @@ export async function handler(
     switch (request.action) {
       case 'begin':
         return await beginRun(s3, request);
+      case 'release':
+        return await releaseLease(s3, request);
       case 'plan':
         return await plan(s3, request, outOfTime);
       case 'pending':

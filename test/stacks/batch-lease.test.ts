@@ -1,0 +1,195 @@
+/** One run at a time below an output prefix, whichever state machine it is of: executed under the roles of the templates. */
+import { allowedBy } from '../support/policies.ts';
+import { execute, type Service, StateError } from './asl.ts';
+import {
+  batchTemplate,
+  DESCRIBE,
+  failed,
+  functionOn,
+  type Job,
+  machineOf,
+  writeOutputs,
+} from './batch-machine.ts';
+import { type S3StandIn, startS3ForSdk } from './s3-stand-in.ts';
+
+jest.setTimeout(60_000);
+
+const template = batchTemplate(() => ({ sharding: { objectsPerShard: 3, maxConcurrentJobs: 2 } }));
+const machine = machineOf(template);
+const LEASE = 'data/output/_shards/lease.json';
+const HOME = 'us-east-1:111111111111';
+
+/** ARN of an execution. */
+const executionOf = (name: string, id: string, place = HOME) =>
+  `arn:aws:states:${place}:execution:${name}:${id}`;
+
+let s3: S3StandIn;
+beforeEach(async () => {
+  s3 = await startS3ForSdk(50);
+  for (const name of ['a.jpg', 'b.jpg', 'c.jpg', 'd.jpg']) {
+    s3.objects.set(`data/input/${name}`, Buffer.from(name));
+    s3.modified.set(`data/input/${name}`, s3.now);
+  }
+});
+afterEach(() => s3.close());
+
+/** What Step Functions knows of executions; those under a key show others their state alone. */
+type Executions = Readonly<Record<string, { readonly Status: string; readonly key?: true }>>;
+
+/** Step Functions, which asks the role of the machine `name` what it may look at. */
+function describing(name: string, executions: Executions): Service {
+  const may = allowedBy(template, { region: 'us-east-1', account: '111111111111', name });
+  return (_, args) => {
+    const { ExecutionArn, IncludedData } = args as Record<string, string>;
+    const [, , , region, account] = String(ExecutionArn).split(':');
+    const denied = (what: string) =>
+      new StateError('Sfn.SfnException', `User is not authorized to perform: ${what}`);
+    if (!may('states:DescribeExecution', String(ExecutionArn))) {
+      throw denied('states:DescribeExecution');
+    }
+    if (`${region}:${account}` !== HOME) throw new Error('it is in no other place');
+    const found = executions[String(ExecutionArn)];
+    if (!found) throw new StateError('Sfn.ExecutionDoesNotExistException', 'gone');
+    if (found.key && IncludedData !== 'METADATA_ONLY') throw denied('kms:Decrypt');
+    return { Status: found.Status };
+  };
+}
+
+/** Runs one execution while these others are known. */
+async function start(arn: string, executions: Executions = {}, more: Service = () => undefined) {
+  const [name = ''] = arn.split(':').slice(6);
+  const jobs: unknown[] = [];
+  const service: Service = async (resource, args) => {
+    const answer = await more(resource, args);
+    if (answer !== undefined) return answer;
+    if (resource.endsWith('describeExecution')) return describing(name, executions)(resource, args);
+    if (resource === DESCRIBE) return { TransformJobStatus: 'Completed' };
+    if (!resource.includes('createTransformJob')) return functionOn(s3)(resource, args);
+    jobs.push(args);
+    writeOutputs(s3)(args as Job);
+    return { TransformJobArn: 'arn:aws:sagemaker:x:1:transform-job/job' };
+  };
+  const input = { runId: arn.split(':').at(-1) };
+  const output = await execute(machine, input, service, {
+    Execution: { Name: 'n', Id: arn },
+  }).catch((error: unknown) => {
+    if (error instanceof StateError) return error;
+    throw error;
+  });
+  return { jobs, output };
+}
+
+/** As a run leaves it that was stopped, or that an earlier version made. */
+function leave(holder: string): void {
+  s3.objects.set(LEASE, Buffer.from(JSON.stringify({ execution: holder })));
+}
+
+const DONE = { done: 4, missing: 0 };
+const SECOND = executionOf('nightly', 'second');
+
+describe.each<[string, string, { key?: true }]>([
+  ['this machine', 'nightly', {}],
+  ['a machine that this one replaced, or of another model', 'other', {}],
+  ['another machine, under a key', 'other', { key: true }],
+])('the run of %s', (_, name, more) => {
+  const first = executionOf(name, 'first');
+
+  test('keeps others out while it works', async () => {
+    leave(first);
+    const { jobs, output } = await start(SECOND, { [first]: { Status: 'RUNNING', ...more } });
+    expect(output).toMatchObject({
+      error: 'AlreadyRunning',
+      cause: `another run writes to s3://data/output/: ${first}. Wait for its end, or stop it`,
+    });
+    expect(jobs).toEqual([]);
+  });
+
+  test.each(['SUCCEEDED', 'FAILED', 'TIMED_OUT', 'ABORTED'])(
+    'that is %s is followed by the next',
+    async (Status) => {
+      leave(first);
+      const { output } = await start(SECOND, { [first]: { Status, ...more } });
+      expect(output).toMatchObject(DONE);
+    },
+  );
+
+  test('that AWS has forgotten is followed by the next', async () => {
+    leave(first);
+    expect((await start(SECOND)).output).toMatchObject(DONE);
+  });
+});
+
+describe.each([
+  ['account', 'us-east-1:222222222222', 'account 222222222222'],
+  ['region', 'eu-west-1:111111111111', 'region eu-west-1'],
+])('the run of another %s', (_, place, what) => {
+  const first = executionOf('nightly', 'first', place);
+
+  test('keeps others out, who learn how to continue', async () => {
+    leave(first);
+    const { jobs, output } = await start(SECOND);
+    expect(output).toMatchObject({
+      error: 'AlreadyRunning',
+      cause: `the lease s3://${LEASE} is that of ${first}, which cannot be looked at: ${what} is another one. Wait for its end; if it has ended, delete the lease`,
+    });
+    expect(jobs).toEqual([]);
+    s3.objects.delete(LEASE);
+    expect((await start(SECOND)).output).toMatchObject(DONE);
+  });
+
+  test('returns the lease when it has succeeded', async () => {
+    expect((await start(first)).output).toMatchObject(DONE);
+    expect((await start(SECOND)).output).toMatchObject(DONE);
+  });
+
+  test('returns it when it has failed', async () => {
+    const { output } = await start(first, {}, (resource) => {
+      if (resource.includes('createTransformJob')) throw failed('no space');
+      return undefined;
+    });
+    expect(output).toBeInstanceOf(StateError);
+    expect((await start(SECOND)).output).toMatchObject(DONE);
+  });
+});
+
+test('a look that is refused says why', async () => {
+  const first = executionOf('nightly', 'first');
+  leave(first);
+  const { output } = await start(SECOND, {}, (resource) => {
+    if (resource.endsWith('describeExecution')) throw new StateError('Sfn.SfnException', 'denied');
+    return undefined;
+  });
+  expect(output).toMatchObject({
+    error: 'AlreadyRunning',
+    cause: expect.stringContaining(`is that of ${first}, which cannot be looked at: denied.`),
+  });
+});
+
+test('a run that could not begin leaves the lease of the other', async () => {
+  const first = executionOf('nightly', 'first');
+  leave(first);
+  const before = s3.objects.get(LEASE);
+  await start(SECOND, { [first]: { Status: 'RUNNING' } });
+  expect(s3.objects.get(LEASE)).toEqual(before);
+});
+
+test('an execution that is redriven continues with its own lease', async () => {
+  await start(SECOND);
+  expect((await start(SECOND)).output).toMatchObject(DONE);
+  leave(SECOND);
+  expect((await start(SECOND)).output).toMatchObject(DONE);
+});
+
+test('a lease that cannot be returned ends no run', async () => {
+  const { output } = await start(SECOND, {}, (_, args) => {
+    const { Payload } = args as { Payload?: { action?: string } };
+    if (Payload?.action === 'release') throw new StateError('AccessDenied', 'no');
+    return undefined;
+  });
+  expect(output).toMatchObject(DONE);
+});
+
+test('a file that is no lease is taken over', async () => {
+  s3.objects.set(LEASE, Buffer.from('{"execution": 7}'));
+  expect((await start(SECOND)).output).toMatchObject(DONE);
+});
