@@ -64,7 +64,9 @@ export const COMMAND_ERRORS = {
     'The SageMaker model lacks an image or an archive, which a batch worker needs.',
   ),
   NO_CAPACITY: failed('A job that SageMaker has taken got no instances.'),
-  JOB_NOT_WATCHED: failed('A job was made and can be neither looked at nor stopped. It continues.'),
+  JOB_NOT_WATCHED: failed(
+    'A job was made, or may have been made, and can be neither looked at nor stopped. It continues.',
+  ),
   INSTANCE_TYPES_REFUSED: failed('SageMaker refused the job on every instance type.'),
   GOLDEN_DIFFERS: failed('The test kit: an answer is not that of its golden file.'),
   CONTEXT_WITHOUT_MODEL: failed(

@@ -100,7 +100,7 @@ export function addStartOptions(start: Command): void {
     .option('--tag <name=value>', 'a tag of the job (repeatable)', keyValue)
     .option(
       '--kms-key-id <key>',
-      'encrypts the outputs; with --engine processing also the volume, if the instances have no disks of their own; the role of the model needs kms:GenerateDataKey and kms:Decrypt',
+      'encrypts the outputs, and the volume if the instances have no disks of their own; the role of the model needs kms:GenerateDataKey and kms:Decrypt, and you need kms:CreateGrant for the volume',
     )
     .option('--region <region>', 'default: the one of the environment')
     .option('--json', 'print the result as JSON');

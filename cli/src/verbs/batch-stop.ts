@@ -7,7 +7,9 @@ export function addBatchStop(batch: Command): void {
   shared(
     batch
       .command('stop')
-      .description('stop a job or an execution; outputs that are written stay')
+      .description(
+        'stop a job or an execution; SageMaker stores no output of a transform job that is stopped',
+      )
       .argument('<job>', ANY_JOB)
       .addOption(engineOption()),
   ).action(stop);

@@ -420,6 +420,34 @@ test('a refused job continues with the next types, and with --no-fallbacks with 
   }
 });
 
+test('the volume is encrypted with the key, and each instance type by its own rule', async () => {
+  await put({ 'keyed/in/1.csv': '' });
+  const asked: unknown[] = [];
+  const standIn = await startService((_operation, input) => {
+    const { TransformResources, TransformOutput } = input as CreateTransformJobRequest;
+    asked.push([TransformResources?.VolumeKmsKeyId, TransformOutput?.KmsKeyId]);
+    return { __type: 'ResourceLimitExceeded', message: 'the limit is 0 Instances' };
+  });
+  try {
+    await sagemakerTfs(
+      [
+        ...['batch', 'start', '--model-name', 'digits', '--kms-key-id', 'alias/tiles', '--json'],
+        ...['--input-uri', `s3://${BUCKET}/keyed/in/`],
+        ...['--output-uri', `s3://${BUCKET}/keyed/out/`],
+        ...['--instance-type', 'ml.m5.xlarge', '--fallback-instance-type', 'ml.g5.2xlarge'],
+      ],
+      { ...environment, AWS_ENDPOINT_URL_SAGEMAKER: standIn.url },
+    );
+  } finally {
+    await standIn.close();
+  }
+  // SageMaker refuses a key for disks of the instance.
+  expect(asked).toEqual([
+    ['alias/tiles', 'alias/tiles'],
+    [undefined, 'alias/tiles'],
+  ]);
+});
+
 describe('a job that was taken and has no instances', () => {
   type Job = { TransformJobStatus: string; FailureReason?: string; TransformStartTime?: number };
   /** @param jobs what becomes of the job on each type; undefined for one that waits */
@@ -516,6 +544,76 @@ describe('a job that was taken and has no instances', () => {
     const { result, made } = await started({ 'ml.p3.2xlarge': broken });
     expect(result).toMatchObject({ started: true, jobName: 'late', instanceType: 'ml.p3.2xlarge' });
     expect(made).toHaveLength(1);
+  });
+});
+
+describe('a call that is sent again, as its answer was lost', () => {
+  const TAKEN = { __type: 'ResourceInUse', message: 'Job name must be unique within an account' };
+  /** @param here what the job of the name is, beside what was asked for; an error of the look where it has a `__type` */
+  async function started(id: string, here: object, ...more: string[]) {
+    await put({ [`${id}/in/1.csv`]: '' });
+    let sent = 0;
+    let made: object | undefined;
+    const standIn = await startService((operation, input) => {
+      if (operation !== 'CreateTransformJob')
+        return '__type' in here
+          ? here
+          : {
+              ...made,
+              CreationTime: Date.now() / 1_000,
+              TransformJobStatus: 'InProgress',
+              ...here,
+            };
+      made = input as object;
+      sent += 1;
+      return sent === 1 ? undefined : TAKEN;
+    });
+    try {
+      const { stdout } = await sagemakerTfs(
+        [
+          ...['batch', 'start', '--model-name', 'digits', '--job-name', id, '--json'],
+          ...['--input-uri', `s3://${BUCKET}/${id}/in/`],
+          ...['--output-uri', `s3://${BUCKET}/${id}/out/`, ...more],
+        ],
+        { ...environment, AWS_ENDPOINT_URL_SAGEMAKER: standIn.url },
+      );
+      const Prefix = `${id}/out/_shards/origins/`;
+      const { KeyCount } = await s3.send(new ListObjectsV2Command({ Bucket: BUCKET, Prefix }));
+      return { result: JSON.parse(stdout), sent, origins: KeyCount };
+    } finally {
+      await standIn.close();
+    }
+  }
+
+  test.each([[[]], [['--wait-for-instances', '1']]])('has made the job %j', async (more) => {
+    const { result, sent, origins } = await started(
+      `again${more.length}`,
+      { TransformStartTime: Date.now() / 1_000 },
+      ...more,
+    );
+    expect(result).toMatchObject({ started: true, instanceType: 'ml.p3.2xlarge' });
+    expect({ sent, origins }).toEqual({ sent: 2, origins: 1 });
+  });
+
+  test.each([
+    ['older', { CreationTime: Date.now() / 1_000 - 3_600 }],
+    ['model', { ModelName: 'other' }],
+    ['outputs', { TransformOutput: { S3OutputPath: `s3://${BUCKET}/elsewhere/` } }],
+    ['none', { __type: 'ValidationException', message: 'Could not find requested job' }],
+  ])('has not made a job that is another one: %s', async (id, here) => {
+    const { result, origins } = await started(id, here);
+    expect(result).toMatchObject({ code: 'AWS_FAILED', awsError: 'ResourceInUse' });
+    expect(origins).toBe(0);
+  });
+
+  test('may have made a job that cannot be looked at', async () => {
+    const denied = { __type: 'AccessDeniedException', message: 'not authorized' };
+    const { result, origins } = await started('unlooked', denied);
+    expect(result).toMatchObject({
+      code: 'JOB_NOT_WATCHED',
+      error: expect.stringContaining('the job unlooked may have been made'),
+    });
+    expect(origins).toBe(1);
   });
 });
 

@@ -19,10 +19,10 @@ export function startSageMaker(describe: () => object): Promise<SageMakerStandIn
 
 /**
  * Any service of AWS that speaks JSON. It refuses what AWS's service models refuse.
- * @param answer asked at every other call; an error where it has a `__type`
+ * @param answer asked at every other call; an error where it has a `__type`, and lost on its way where there is none
  */
 export async function startService(
-  answer: (operation: string, input: unknown) => object,
+  answer: (operation: string, input: unknown) => object | undefined,
 ): Promise<SageMakerStandIn> {
   const calls: string[] = [];
   const server = createServer(async (request, response) => {
@@ -34,6 +34,10 @@ export async function startService(
     const problems = requestProblems(request, body);
     response.setHeader('content-type', 'application/x-amz-json-1.1');
     const told = problems.length > 0 ? refusal(problems) : answer(operation, JSON.parse(body));
+    if (!told) {
+      request.socket.destroy();
+      return;
+    }
     response.statusCode = '__type' in told ? 400 : 200;
     response.end(JSON.stringify(told));
   });

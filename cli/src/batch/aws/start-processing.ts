@@ -1,15 +1,18 @@
 /** Starts the image's batch worker as a Processing job of SageMaker. */
+import { isDeepStrictEqual } from 'node:util';
 import {
   CreateProcessingJobCommand,
   type CreateProcessingJobCommandInput,
   DescribeModelCommand,
   type DescribeModelOutput,
+  DescribeProcessingJobCommand,
   type ProcessingInstanceType,
   type SageMakerClient,
 } from '@aws-sdk/client-sagemaker';
 import { workerArguments } from '@sagemaker-tfs/batch';
 import { hasLocalStorage } from '@sagemaker-tfs/batch/instance-types';
 import { CommandError, usageError } from '../../errors.ts';
+import { createJob } from './create-job.ts';
 import { onFirstType } from './instance-types.ts';
 import type { StartOptions } from './start.ts';
 
@@ -48,7 +51,7 @@ const VOLUME_GB = 50;
 /**
  * Starts a job with the image, the archive, the role, the variables and the network of a model.
  * @returns the instance type
- * @throws CommandError MODEL_UNSUITABLE, USAGE, INSTANCE_TYPES_REFUSED
+ * @throws CommandError MODEL_UNSUITABLE, USAGE, INSTANCE_TYPES_REFUSED, JOB_NOT_WATCHED
  */
 export async function startProcessing(
   sagemaker: SageMakerClient,
@@ -59,7 +62,23 @@ export async function startProcessing(
   return onFirstType([{ instanceType }, ...fallbacks], (type) => {
     const request = requestOf(model, { ...options, ...type });
     checkTexts(request, modelName);
-    return sagemaker.send(new CreateProcessingJobCommand(request));
+    return create(sagemaker, request);
+  });
+}
+
+async function create(
+  sagemaker: SageMakerClient,
+  request: CreateProcessingJobCommandInput,
+): Promise<void> {
+  const { ProcessingJobName, AppSpecification } = request;
+  await createJob({
+    name: ProcessingJobName ?? '',
+    create: () => sagemaker.send(new CreateProcessingJobCommand(request)),
+    describe: async () => {
+      const job = await sagemaker.send(new DescribeProcessingJobCommand({ ProcessingJobName }));
+      const isSame = isDeepStrictEqual(job.AppSpecification, AppSpecification);
+      return { createdAt: job.CreationTime, isSame };
+    },
   });
 }
 

@@ -3,20 +3,24 @@ import { createReadStream } from 'node:fs';
 import { mkdtemp, rm, stat } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { isDeepStrictEqual } from 'node:util';
 import { PutObjectCommand, type S3Client } from '@aws-sdk/client-s3';
 import {
   CreateTransformJobCommand,
   type CreateTransformJobCommandInput,
+  DescribeTransformJobCommand,
   type SageMakerClient,
   StopTransformJobCommand,
   type TransformInstanceType,
 } from '@aws-sdk/client-sagemaker';
 import type { AssembleWith, BatchStrategy, Existing, SplitType } from '@sagemaker-tfs/batch';
 import { asDirectory, formatS3Uri, parseS3Uri } from '@sagemaker-tfs/batch';
+import { hasLocalStorage } from '@sagemaker-tfs/batch/instance-types';
 import { httpStatusOf, listPage } from '@sagemaker-tfs/batch/s3';
 import { CommandError, noInput } from '../../errors.ts';
 import { awaitInstances, hasNoCapacity, isNotWatched, type Patience } from './await-instances.ts';
 import type { AwsClients } from './clients.ts';
+import { createJob } from './create-job.ts';
 import { type JobInstances, onFirstType } from './instance-types.ts';
 import { claimOutputs } from './origin.ts';
 import { describeJob } from './transform-job.ts';
@@ -67,7 +71,7 @@ export type Started =
  * Starts a job, and writes down what makes its outputs before the first of them.
  * A job that was taken and then finds no capacity fails; with `patience` the next type is tried then, too, by a job of another name.
  * @throws CommandError INPUT_EMPTY, before SageMaker starts instances for nothing
- * @throws CommandError INSTANCE_TYPES_REFUSED; JOB_NOT_WATCHED, with what makes its outputs written down: the job continues
+ * @throws CommandError INSTANCE_TYPES_REFUSED; JOB_NOT_WATCHED, with what makes its outputs written down: the job may continue
  */
 export async function startJob(
   { s3, sagemaker }: Pick<AwsClients, 's3' | 'sagemaker'>,
@@ -111,7 +115,7 @@ async function onTypes(
     // A name that a job has had is taken.
     jobName = made === 0 ? job.jobName : numbered(job.jobName, made + 1);
     const input = request({ ...job, jobName, instanceType, transformAmiVersion });
-    await sagemaker.send(new CreateTransformJobCommand(input));
+    await create(sagemaker, input);
     made++;
     if (!patience) return;
     const TransformJobName = jobName;
@@ -123,6 +127,32 @@ async function onTypes(
     await awaitInstances(waiting, patience, instances === types.at(-1));
   });
   return { jobName, instanceType };
+}
+
+async function create(
+  sagemaker: SageMakerClient,
+  input: CreateTransformJobCommandInput,
+): Promise<void> {
+  const name = input.TransformJobName ?? '';
+  await createJob({
+    name,
+    create: () => sagemaker.send(new CreateTransformJobCommand(input)),
+    describe: async () => {
+      const job = await sagemaker.send(new DescribeTransformJobCommand({ TransformJobName: name }));
+      const isSame = isDeepStrictEqual(placesOf(job), placesOf(input));
+      return { createdAt: job.CreationTime, isSame };
+    },
+  });
+}
+
+/** What tells jobs of one name apart. */
+function placesOf({
+  ModelName,
+  TransformInput,
+  TransformOutput,
+}: Partial<CreateTransformJobCommandInput>) {
+  const { S3Uri } = TransformInput?.DataSource?.S3DataSource ?? {};
+  return [ModelName, S3Uri, TransformOutput?.S3OutputPath?.replace(/\/$/, '')];
 }
 
 /** Characters of a job's name. */
@@ -170,6 +200,8 @@ function request(options: StartOptions): CreateTransformJobCommandInput {
     TransformResources: {
       InstanceType: options.instanceType as TransformInstanceType,
       InstanceCount: options.instanceCount,
+      // SageMaker refuses a key for disks of the instance, which its hardware encrypts.
+      ...(kmsKeyId && !hasLocalStorage(options.instanceType) && { VolumeKmsKeyId: kmsKeyId }),
       ...(transformAmiVersion && { TransformAmiVersion: transformAmiVersion }),
     },
     Tags: Object.entries(options.tags).map(([Key, Value]) => ({ Key, Value })),

@@ -33,13 +33,21 @@ interface Request {
   readonly ProcessingInputs: readonly { readonly S3Input: { readonly LocalPath: string } }[];
 }
 
+const ARN = 'arn:aws:sagemaker:us-east-1:123456789012:processing-job/tiles';
+
 /** Starts a job; what SageMaker was asked for. */
-async function start(model: object, ...more: string[]) {
+function start(model: object, ...more: string[]) {
+  return startAt(
+    (operation) => (operation === 'DescribeModel' ? model : { ProcessingJobArn: ARN }),
+    more,
+  );
+}
+
+async function startAt(answer: Parameters<typeof startService>[0], more: string[] = []) {
   const requests: Request[] = [];
   const standIn = await startService((operation, input) => {
-    if (operation === 'DescribeModel') return model;
-    requests.push(input as Request);
-    return { ProcessingJobArn: 'arn:aws:sagemaker:us-east-1:123456789012:processing-job/tiles' };
+    if (operation === 'CreateProcessingJob') requests.push(input as Request);
+    return answer(operation, input);
   });
   try {
     const outcome = await sagemakerTfs(
@@ -98,6 +106,19 @@ test('the volume is encrypted with the key, and each instance type by its own ru
     ...['--instance-type', 'ml.c6i.xlarge', '--kms-key-id', KEY],
   );
   expect(requests[0]?.ProcessingResources.ClusterConfig).toMatchObject({ VolumeKmsKeyId: KEY });
+});
+
+test('a call that is sent again, as its answer was lost, has made the job', async () => {
+  let made: object | undefined;
+  const { exitCode, requests } = await startAt((operation, input) => {
+    if (operation === 'DescribeModel') return MODEL;
+    if (operation === 'DescribeProcessingJob') return { ...made, CreationTime: Date.now() / 1_000 };
+    if (made) return { __type: 'ResourceInUse', message: 'Job name must be unique' };
+    made = input as object;
+    return undefined;
+  });
+  expect(exitCode).toBe(0);
+  expect(requests).toHaveLength(2);
 });
 
 describe('variables and arguments that only a model takes', () => {

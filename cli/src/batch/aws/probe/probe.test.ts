@@ -57,7 +57,7 @@ async function probe(behavior: Partial<Behavior>, sample = SAMPLE, fail?: S3Stan
   const transforms = await startTransforms(s3, runtime.url, { ...AS_ASSUMED, ...behavior });
   try {
     const outcome = await sagemakerTfs(lineOf(sample), environmentOf(transforms.url, s3));
-    return { ...outcome, jobs: transforms.jobs, s3 };
+    return { ...outcome, jobs: transforms.jobs, calls: transforms.calls, s3 };
   } finally {
     await transforms.close();
   }
@@ -155,6 +155,19 @@ test.concurrent.each<[string, (string | undefined)[], RegExp]>([
   expect(stdout + stderr).toMatch(/PROBE_FAILED/);
   expect((stdout + stderr).replace(/\s+/g, ' ')).toMatch(message);
   expect(jobs).toHaveLength(failures.length);
+  expect([...s3.objects.keys()]).toEqual([]);
+});
+
+test.concurrent('a job whose first answer is lost is looked at as the others', async () => {
+  const { exitCode, jobs } = await probe({ loses: true });
+  expect({ exitCode, jobs: jobs.length }).toEqual({ exitCode: 0, jobs: 1 });
+});
+
+test.concurrent('a job that cannot be looked at is stopped before its inputs are deleted', async () => {
+  const { exitCode, stdout, calls, s3 } = await probe({ loses: true, hides: true, ends: false });
+  expect(exitCode).toBe(1);
+  expect(JSON.parse(stdout)).toMatchObject({ code: 'JOB_NOT_WATCHED' });
+  expect(calls.at(-1)).toBe('StopTransformJob');
   expect([...s3.objects.keys()]).toEqual([]);
 });
 

@@ -17,6 +17,7 @@ import {
 import { listObjects } from '@sagemaker-tfs/batch/s3';
 import { sentence } from '@sagemaker-tfs/manifest/sentence';
 import { CommandError } from '../../../errors.ts';
+import { isNotWatched } from '../await-instances.ts';
 import type { AwsClients } from '../clients.ts';
 import type { TransformJob } from '../described-job.ts';
 import { type StartOptions, startJob } from '../start.ts';
@@ -150,17 +151,21 @@ async function runJob(
   const keys = objects.filter(({ kind }) => kinds.includes(kind)).map(({ key }) => key);
   await put(clients.s3, manifest, paddedManifest(formatS3Uri(inputs), keys, manifestBytes));
   const jobName = `${options.jobName}-${here.key.split('/').at(-2)}`;
-  await startJob(
-    clients,
-    {
-      ...options,
-      jobName,
-      inputUri: formatS3Uri(manifest),
-      dataType: 'ManifestFile',
-      outputUri: formatS3Uri({ ...here, key: `${here.key}out/` }),
-    },
-    { missingOnly: false, existing: 'older' },
-  );
+  try {
+    await startJob(
+      clients,
+      {
+        ...options,
+        jobName,
+        inputUri: formatS3Uri(manifest),
+        dataType: 'ManifestFile',
+        outputUri: formatS3Uri({ ...here, key: `${here.key}out/` }),
+      },
+      { missingOnly: false, existing: 'older' },
+    );
+  } catch (error) {
+    throw isNotWatched(error) ? await stopAfter(clients, jobName, error) : error;
+  }
   return untilEnded(clients, jobName, options);
 }
 
@@ -178,16 +183,23 @@ async function untilEnded(
       await sleep(intervalSeconds * 1_000, undefined, { signal });
     }
   } catch (error) {
-    const stopped = await clients.sagemaker
-      .send(new StopTransformJobCommand({ TransformJobName: name }))
-      .then(
-        () => true,
-        () => false,
-      );
-    if (signal.aborted) throw signal.reason;
-    if (stopped) throw error;
+    const told = await stopAfter(clients, name, error);
+    throw signal.aborted ? signal.reason : told;
+  }
+}
+
+/** Stops a job that nobody looks at after an error. @returns that error, or one that says how to stop the job */
+async function stopAfter(
+  { sagemaker }: AwsClients,
+  name: string,
+  error: unknown,
+): Promise<unknown> {
+  try {
+    await sagemaker.send(new StopTransformJobCommand({ TransformJobName: name }));
+    return error;
+  } catch {
     const problem = sentence(error instanceof Error ? error.message : String(error));
-    throw new CommandError(
+    return new CommandError(
       'PROBE_FAILED',
       `${problem} The job ${name} may still run. Stop it: aws sagemaker stop-transform-job --transform-job-name ${name}.`,
       { cause: error },

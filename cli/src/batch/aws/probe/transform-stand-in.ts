@@ -19,6 +19,10 @@ export interface Behavior {
   readonly failureStops: boolean;
   /** Whether jobs end by themselves. */
   readonly ends: boolean;
+  /** Whether the answer to the first call that makes a job is lost. */
+  readonly loses?: boolean;
+  /** Whether jobs cannot be looked at. */
+  readonly hides?: boolean;
   /** Why the first jobs fail, whatever they are asked. `undefined`: somebody stops the job. */
   readonly failures: readonly (string | undefined)[];
 }
@@ -38,6 +42,9 @@ const jobSchema = z.object({
 });
 type Job = z.output<typeof jobSchema>;
 
+/** Seconds since 1970. */
+const CREATED = Math.floor(Date.now() / 1_000);
+
 /** A SageMaker whose jobs are done by the runtime at `url`. */
 export async function startTransforms(
   s3: S3StandIn,
@@ -49,14 +56,15 @@ export async function startTransforms(
   const service = await startService((operation, input) => {
     if (operation === 'CreateTransformJob') {
       const job = jobSchema.parse(input);
+      if (states.has(job.TransformJobName)) return { __type: 'ResourceInUse' };
       jobs.push(job);
       const name = job.TransformJobName;
-      const told = { ...job, CreationTime: 1_000 };
+      const told = { ...(input as object), CreationTime: CREATED };
       states.set(name, { ...told, TransformJobStatus: 'InProgress' });
       const end = (failureReason: string | undefined) =>
         states.set(name, {
           ...told,
-          ...{ TransformStartTime: 1_480, TransformEndTime: 1_660 },
+          ...{ TransformStartTime: CREATED + 480, TransformEndTime: CREATED + 660 },
           TransformJobStatus: failureReason === undefined ? 'Completed' : 'Failed',
           FailureReason: failureReason,
         });
@@ -66,10 +74,11 @@ export async function startTransforms(
         else states.set(name, { ...told, TransformJobStatus: 'Stopped' });
       } else if (behavior.ends)
         void transform(s3, url, behavior, job).then(end, (e) => end(String(e)));
-      return {};
+      return behavior.loses && jobs.length === 1 ? undefined : {};
     }
     const { TransformJobName: name } = input as { TransformJobName: string };
     if (operation === 'StopTransformJob') states.set(name, { TransformJobStatus: 'Stopped' });
+    else if (behavior.hides) return { __type: 'AccessDeniedException' };
     return states.get(name) ?? { __type: 'ResourceNotFound' };
   });
   return { ...service, jobs };
