@@ -44,7 +44,7 @@ export const CONTAINER_HELP: Readonly<Record<RuntimeErrorCode, Help>> = {
   },
   FATAL_REQUEST: {
     detail:
-      "TensorFlow Serving ended by a fault of its own (SIGABRT, SIGSEGV). The message has TensorFlow's last line: an answer above 2 GiB, or an operation that aborts. The clients do not send it again.",
+      "TensorFlow ended by a fault of its own (SIGABRT, SIGSEGV): an answer above 2 GiB, or an operation that aborts. From TensorFlow Serving the message has TensorFlow's last line. The clients do not send it again.",
     whatToDo: 'Ask for less, or export a model that refuses such inputs.',
   },
   HOST_REFUSED: {

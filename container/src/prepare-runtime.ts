@@ -2,6 +2,7 @@
 import type { Logger } from 'pino';
 import { type Archive, loadArchive } from './archive/archive.ts';
 import type { BatchListeners } from './backends/batching-options.ts';
+import type { RunGuard } from './backends/in-process/run-guard.ts';
 import type { Environment } from './environment.ts';
 import { ServingError } from './errors.ts';
 import { handlerFile } from './handler/handler-file.ts';
@@ -199,7 +200,7 @@ async function startCountedHost(
 ): Promise<{ readonly host: ModelHost; readonly metrics: Metrics }> {
   let metrics: Metrics | undefined;
   const listeners = batchListeners(options.log, (batch) => metrics?.batch(batch));
-  const host = await startModelHost({ ...options, listeners });
+  const host = await startModelHost({ ...options, listeners, guard: await guardOf(options) });
   const { Metrics } = await import('./observability/metrics.ts');
   metrics = new Metrics({
     reason: () => host.readiness.reason,
@@ -208,6 +209,12 @@ async function startCountedHost(
     heldBytes: () => options.servers.reduce((sum, { heldBytes }) => sum + heldBytes, 0),
   });
   return { host, metrics };
+}
+
+/** Where this process runs the models below a primary, which outlives it. */
+async function guardOf({ environment, worker }: RuntimeOptions): Promise<RunGuard | undefined> {
+  if (!worker || environment.backend !== 'in-process') return undefined;
+  return (await import('./processes/guarded-runs.ts')).guardedRuns();
 }
 
 /** Nothing but a handler can keep the event loop for ever. Resolves when this is watched for. */

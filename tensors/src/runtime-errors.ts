@@ -28,7 +28,7 @@ const ERRORS = {
   FATAL_REQUEST: {
     status: 400,
     meaning:
-      'The request ended TensorFlow Serving twice, the second time alone. Do not send it again.',
+      'The request ended TensorFlow more than once, the last time alone. Do not send it again.',
   },
   HOST_REFUSED: {
     status: 403,

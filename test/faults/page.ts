@@ -57,6 +57,11 @@ still at work then continues beside others. A request in flight at two ends is n
 
 Ends without a request at work make the next restart wait longer, up to 30 s.
 
+In-process, TensorFlow ends the worker, and the requests in it get 503 \`PROCESS_GONE\`. After the first such end workers tell the process above
+which requests are at work, by fingerprints of their values. Those at work at an end are tried one at a time when they are sent again, and the one
+at work at a second end gets 400 \`FATAL_REQUEST\` from then on, without being run. The same bytes end three workers at most. Whoever
+changes a value each time can end more: have the model check its inputs.
+
 ### At the end
 
 After SIGTERM new connections are refused: that is the one answer that every client and balancer takes for "ask somebody else", and no

@@ -21,6 +21,7 @@ import type {
   LabeledScore,
 } from './backend.ts';
 import type { ModelStore } from './in-process/model-store.ts';
+import type { RunGuard } from './in-process/run-guard.ts';
 import { servingErrorOf } from './status.ts';
 import { tooManyStrings } from './too-many-strings.ts';
 
@@ -41,15 +42,20 @@ export class InProcessBackend implements Backend {
   readonly transport = 'in-process';
   readonly #models: ModelStore;
   readonly #limits: AnswerLimits;
+  readonly #guard: RunGuard | undefined;
 
-  /** @param limits those that the models were loaded with */
-  constructor(models: ModelStore, limits: AnswerLimits) {
+  /**
+   * @param limits those that the models were loaded with
+   * @param guard undefined: each run is tried, whatever it did before
+   */
+  constructor(models: ModelStore, limits: AnswerLimits, guard?: RunGuard) {
     this.#models = models;
     this.#limits = limits;
+    this.#guard = guard;
   }
 
   predict(request: BackendRequest): Promise<BackendReply> {
-    return this.#use(request, async (servable) => {
+    return this.#run(request, async (servable) => {
       const result = await predict(servable, request, CHECK_METHOD_NAME);
       return {
         outputs: result.outputs,
@@ -61,7 +67,7 @@ export class InProcessBackend implements Backend {
 
   examples(request: ExamplesRequest): Promise<ExamplesReply> {
     const { method, signature, examples, signal } = request;
-    return this.#use(request, async (servable) => {
+    return this.#run(request, async (servable) => {
       const version = servable.version.toString();
       const call = [servable, signature, examples, CHECK_METHOD_NAME, signal] as const;
       if (method === 'regress') {
@@ -85,6 +91,14 @@ export class InProcessBackend implements Backend {
   }
 
   async close(): Promise<void> {}
+
+  #run<T>(
+    request: BackendRequest | ExamplesRequest,
+    work: (servable: Servable) => Promise<T>,
+  ): Promise<T> {
+    const run = () => this.#use(request, work);
+    return this.#guard ? this.#guard.use(request, run) : run();
+  }
 
   async #use<T>(
     {

@@ -39,7 +39,9 @@ export async function startInProcessHost(options: ModelHostOptions): Promise<Mod
   const loaded = store.serve(options.models);
   return {
     readiness: readinessOf(store, loaded, options.environment.limits.waitMs),
-    backends: onlyInProcess(new InProcessBackend(store, answerLimits(options.environment))),
+    backends: onlyInProcess(
+      new InProcessBackend(store, answerLimits(options.environment), options.guard),
+    ),
     endpoint: undefined,
     refusals: 0,
     modelServerEnds: 0,

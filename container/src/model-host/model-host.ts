@@ -3,6 +3,7 @@ import type { AbortSignalLike } from '@sagemaker-tfs/tensors';
 import type { Logger } from 'pino';
 import type { Backends } from '../backends/backends.ts';
 import type { BatchListeners } from '../backends/batching-options.ts';
+import type { RunGuard } from '../backends/in-process/run-guard.ts';
 import type { Environment } from '../environment.ts';
 import type { RestoreListeners } from '../model-server/change-models.ts';
 import type { ModelServerEndpoint } from '../model-server/endpoint.ts';
@@ -31,6 +32,8 @@ export interface ModelHostOptions {
   readonly sharesModelServer?: boolean;
   /** Called with the pool of a model server that another process watches over, which is to learn how it ends. */
   readonly hearEnds?: ((pool: InstancePool) => void) | undefined;
+  /** Keeps what has ended processes of TensorFlow from ending this one, where it runs the models itself. */
+  readonly guard?: RunGuard | undefined;
   /** Hear of models that a restarted model server has lost, and has back. */
   readonly restores?: RestoreListeners;
   /** Hear of the batches of this process. */

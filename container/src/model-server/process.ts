@@ -35,7 +35,12 @@ const FAULTS: ReadonlySet<string> = new Set([
 ]);
 /** Whether a fault of the program's own ended it, for another reason than memory. */
 export function endedByItself(end: ProcessEnd): boolean {
-  return end.signal !== null && FAULTS.has(end.signal) && !lacksMemory(end);
+  return end.signal !== null && isFault(end.signal) && !lacksMemory(end);
+}
+
+/** Whether a process that this signal has ended was at fault itself. */
+export function isFault(signal: string): boolean {
+  return FAULTS.has(signal);
 }
 
 /** Whether it says that memory was short. */

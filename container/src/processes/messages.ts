@@ -23,8 +23,19 @@ export type WorkerMessage =
   | { readonly kind: 'asks-models' }
   /** Whether it had a call at the model server that has just ended. */
   | { readonly kind: 'busy'; readonly id: number; readonly isBusy: boolean }
+  /** A run of TensorFlow begins, and is over. Only once a worker has ended by a fault. */
+  | { readonly kind: 'runs'; readonly id: number; readonly fingerprint: string }
+  | { readonly kind: 'has-run'; readonly id: number }
   /** It has closed a connection. */
   | { readonly kind: 'closed'; readonly slot: number };
+
+/** Runs of TensorFlow, by fingerprints of what they were asked. */
+export interface RunVerdicts {
+  /** At work when a worker ended by a fault: to be tried one at a time. */
+  readonly suspects: readonly string[];
+  /** At work at two such ends. */
+  readonly refused: readonly string[];
+}
 
 /** From the primary. */
 export type PrimaryMessage =
@@ -41,6 +52,8 @@ export type PrimaryMessage =
       readonly end: ProcessEnd;
       readonly isSole: boolean;
     }
+  /** Runs to try alone or to refuse; from now on it tells of its runs. */
+  | { readonly kind: 'verdicts'; readonly verdicts: RunVerdicts }
   /** Asks for the worker's metrics. */
   | { readonly kind: 'metrics'; readonly id: number }
   /** The metrics of all processes, as text. */
@@ -48,6 +61,9 @@ export type PrimaryMessage =
 
 /** The environment variable that tells a worker to listen only once its models are loaded. */
 export const LISTENS_WHEN_READY = 'WORKER_LISTENS_WHEN_READY';
+
+/** The environment variable with the {@link RunVerdicts} for a worker that starts, in JSON. */
+export const RUN_VERDICTS = 'WORKER_RUN_VERDICTS';
 
 /** The environment variable that tells a worker on which port its connections come. */
 export const HANDED_PORT = 'WORKER_HANDED_PORT';

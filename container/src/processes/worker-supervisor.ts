@@ -8,8 +8,14 @@ import { startWatchdog } from '../model-server/watchdog.ts';
 import type { ModelSource } from '../multi-model/model-table.ts';
 import { type Failure, laterFailure } from '../waiting/failure.ts';
 import { Restarts } from '../waiting/restarts.ts';
+import { FatalRuns } from './fatal-runs.ts';
 import type { FrontDoor } from './front-door.ts';
-import { LISTENS_WHEN_READY, type PrimaryMessage, type WorkerMessage } from './messages.ts';
+import {
+  LISTENS_WHEN_READY,
+  type PrimaryMessage,
+  RUN_VERDICTS,
+  type WorkerMessage,
+} from './messages.ts';
 
 /** What the supervisor runs. */
 interface WorkerSupervisorOptions {
@@ -48,6 +54,7 @@ export class WorkerSupervisor {
   readonly #restarts = new Restarts(FIRST_DELAY_MS);
   /** Models of a multi-model endpoint, as its worker last reported them. */
   #models: readonly ModelSource[] = [];
+  readonly #fatalRuns = new FatalRuns();
   #hasServed = false;
   #restarted = 0;
 
@@ -102,7 +109,13 @@ export class WorkerSupervisor {
     const { variables, log, door, waitMs } = this.#options;
     const states = door.createStates();
     cluster.setupPrimary({ stdio: ['inherit', 'inherit', 'inherit', 'ipc', states] });
-    const worker = cluster.fork({ ...variables, [LISTENS_WHEN_READY]: String(listensWhenReady) });
+    const { verdicts } = this.#fatalRuns;
+    const worker = cluster.fork({
+      ...variables,
+      [LISTENS_WHEN_READY]: String(listensWhenReady),
+      ...(verdicts && { [RUN_VERDICTS]: JSON.stringify(verdicts) }),
+    });
+    this.#fatalRuns.attend(worker, () => this.running);
     Object.assign(slot, { worker, startedAt: Date.now(), isReady: false, isListening: false });
     log.info({ worker: worker.id, pid: worker.process.pid, listensWhenReady }, 'worker started');
     const watchdog = watch(worker);

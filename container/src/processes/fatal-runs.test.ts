@@ -1,0 +1,67 @@
+/** In-process, a request that ends TensorFlow, and with it the worker, is refused once it has ended two that watched it. */
+import { join } from 'node:path';
+import { invoke } from '../testing/invoke.ts';
+import { type RuntimeProcess, until } from '../testing/runtime-process.ts';
+import { useRuntimes } from '../testing/use-runtimes.ts';
+
+const MODEL = join(__dirname, '..', '..', '..', 'libtensorflow', 'fixtures', 'sizes_from_values');
+
+const serve = useRuntimes(afterEach);
+
+const ends = (runtime: RuntimeProcess) =>
+  runtime.log().filter(({ msg }) => `${msg}`.includes('was killed by')).length;
+
+/** @returns status and code, or that the connection was lost */
+async function ask(runtime: RuntimeProcess, signature: string, length: number): Promise<string> {
+  const attributes = `tfs-signature=${signature}`;
+  const body = JSON.stringify({ inputs: length });
+  try {
+    const response = await invoke(runtime, { body, attributes });
+    const { code } = (await response.json()) as { code?: string };
+    return code === undefined ? `${response.status}` : `${response.status} ${code}`;
+  } catch {
+    return 'lost';
+  }
+}
+
+test.each([1, 2])('of %d processes', async (processes) => {
+  const runtime = await serve(
+    { copies: { 'sized/1': MODEL } },
+    { SAGEMAKER_TFS_BACKEND: 'in-process', SAGEMAKER_TFS_PROCESSES: String(processes) },
+  );
+  // A transform of no length.
+  const fatal = () => ask(runtime, 'fft', 0);
+  const answers: string[] = [];
+  while (answers.length < 10 && !answers.includes('400 FATAL_REQUEST')) {
+    const before = ends(runtime);
+    const answer = await fatal();
+    answers.push(answer);
+    if (answer.includes('FATAL')) break;
+    await until(() => ends(runtime) > before);
+    await runtime.ready();
+    await until(async () => (await ask(runtime, 'fill', 3)) === '200');
+  }
+  expect(answers).toHaveLength(4);
+  expect(answers[3]).toBe('400 FATAL_REQUEST');
+  const before = ends(runtime);
+  expect(await Promise.all(Array.from({ length: 8 }, fatal))).toEqual(
+    Array(8).fill('400 FATAL_REQUEST'),
+  );
+  expect([await ask(runtime, 'fft', 4), await ask(runtime, 'fill', 3)]).toEqual(['200', '200']);
+  expect(ends(runtime)).toBe(before);
+});
+
+test('what was at work beside it twice is answered, as it is tried alone in between', async () => {
+  const runtime = await serve(
+    { copies: { 'sized/1': MODEL } },
+    { SAGEMAKER_TFS_BACKEND: 'in-process', SAGEMAKER_TFS_PROCESSES: '1' },
+  );
+  for (let round = 0; round < 5; round++) {
+    // Long enough to be at work beside the other.
+    const [other] = await Promise.all([ask(runtime, 'fill', 2_000_000), ask(runtime, 'fft', 0)]);
+    expect(other).not.toBe('400 FATAL_REQUEST');
+    await runtime.ready();
+  }
+  await until(async () => (await ask(runtime, 'fill', 2_000_000)) !== 'lost');
+  expect(await ask(runtime, 'fft', 0)).toBe('400 FATAL_REQUEST');
+});
