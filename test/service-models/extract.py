@@ -44,6 +44,7 @@ OPERATIONS = {
         "DescribeInferenceComponent",
         "CreateInferenceRecommendationsJob",
         "DescribeInferenceRecommendationsJob",
+        "StopInferenceRecommendationsJob",
     ],
     "sagemaker-runtime": [
         "InvokeEndpoint",
