@@ -28,6 +28,7 @@ import { chooseAmi } from './inference-ami.ts';
 import { regionFacts } from './instance-types/regions.ts';
 import { warnOfExport } from './model-reference.ts';
 import { keepReplaced } from './model-retention.ts';
+import { type MetricPeriods, metricPeriods } from './rules/metric-periods.ts';
 import { checkDeployed } from './smoke-test/deployed.ts';
 import { invalidProp } from './validation.ts';
 import { attachToVpc } from './vpc-attachment.ts';
@@ -60,6 +61,8 @@ export class ComponentEndpoint extends EndpointBase {
   readonly enabled: boolean;
   /** Role of the endpoint's configuration. */
   readonly executionRole: Role;
+  /** Seconds of the shortest periods in which the components' metrics have a point. */
+  readonly metricPeriods: MetricPeriods;
   /** Alarms that roll an update of a component back. */
   readonly rollbackAlarms: readonly Alarm[];
   protected readonly invokeActions = INVOKE;
@@ -77,6 +80,7 @@ export class ComponentEndpoint extends EndpointBase {
     this.endpointName = props.endpointName ?? nameOf(this);
     this.endpointArn = endpointArnOf(Stack.of(this), this.endpointName);
     this.enabled = props.enabled ?? true;
+    this.metricPeriods = metricPeriods(props.metricsConfig);
     const named = props.endpointName !== undefined;
     this.components = props.components.map((component) => this.bind(component, named));
     const vpc = attachToVpc(this, props);
@@ -101,7 +105,7 @@ export class ComponentEndpoint extends EndpointBase {
     const { update } = props;
     this.rollbackAlarms = update
       ? this.components.map(({ componentName }, i) =>
-          rollbackAlarm(places[i]?.place ?? this, componentName, update),
+          rollbackAlarm(places[i]?.place ?? this, componentName, update, this.metricPeriods),
         )
       : [];
     this.allowRollback();

@@ -39,7 +39,13 @@ export class ComponentMonitoring extends Construct {
       const [heading, ...graphs] = componentRow(name, metrics, hasGpu);
       if (heading) this.dashboard.addWidgets(heading);
       this.dashboard.addWidgets(...graphs);
-      return componentAlarms(new Construct(this, name), name, metrics, thresholds);
+      return componentAlarms(
+        new Construct(this, name),
+        name,
+        metrics,
+        thresholds,
+        endpoint.metricPeriods,
+      );
     });
     if (!alarmTopic) return;
     allowPublisher(this, alarmTopic, 'cloudwatch.amazonaws.com');

@@ -60,6 +60,7 @@ export * from './monitoring.ts';
 export { parseConfig } from './parse-config.ts';
 export * from './realtime-endpoint.ts';
 export * from './redeployment.ts';
+export type { MetricPeriods } from './rules/metric-periods.ts';
 export type { ScheduledLimits } from './rules/scaling-schedule.ts';
 export { readConfig, runApp } from './run-app.ts';
 export * from './serving-image.ts';

@@ -80,9 +80,10 @@ export class EndpointMonitoring extends Construct {
         endpoint.variantMetrics(variant.name),
         thresholds,
         {
-          hasInstances: !variant.props.serverless,
+          watchesResources: mayRunOut(variant),
           isAsync: endpoint.isAsync,
           capturesData: endpoint.capturesData,
+          periods: endpoint.metricPeriods,
         },
       ),
     );
@@ -110,6 +111,15 @@ export class EndpointMonitoring extends Construct {
       new AlarmStatusWidget({ title: 'Alarms', alarms: [...alarms], width: 24, height: 3 }),
     );
   }
+}
+
+/**
+ * Whether full memory or a full disk is a fault. With multi-model data both fill up: models are unloaded, and deleted from the
+ * disk, only when another needs the room.
+ * @see https://docs.aws.amazon.com/sagemaker/latest/dg/multi-model-caching.html
+ */
+function mayRunOut({ props: { serverless, model } }: BoundVariant): boolean {
+  return !serverless && !model.data.multiModel;
 }
 
 function hardwareOf({ props }: BoundVariant): VariantHardware {

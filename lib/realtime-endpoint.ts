@@ -40,6 +40,7 @@ import type { IModel } from './model.ts';
 import { warnOfExport } from './model-reference.ts';
 import { keepReplaced } from './model-retention.ts';
 import { allowLogging } from './model-role.ts';
+import { type MetricPeriods, metricPeriods } from './rules/metric-periods.ts';
 import { fewestAtAnyTime } from './rules/scaling-schedule.ts';
 import { checkDeployed } from './smoke-test/deployed.ts';
 import { invalidProp } from './validation.ts';
@@ -118,6 +119,8 @@ export class RealtimeEndpoint extends EndpointBase {
   readonly capturesData: boolean;
   /** Key that captures are under, beside that of their bucket; undefined without one. */
   readonly captureKey: IKey | undefined;
+  /** Seconds of the shortest periods in which the variants' metrics have a point. */
+  readonly metricPeriods: MetricPeriods;
   /** Alarms that roll an update back. */
   readonly rollbackAlarms: readonly IAlarm[];
   protected readonly invokeActions: readonly string[];
@@ -144,6 +147,7 @@ export class RealtimeEndpoint extends EndpointBase {
     this.capturesData = props.dataCapture !== undefined;
     this.captureKey = props.dataCapture?.encryptionKey;
     this.detailedMetrics = props.metricsConfig?.detailed === true;
+    this.metricPeriods = metricPeriods(props.metricsConfig);
     this.invokeActions = this.isAsync ? INVOKE_ASYNC : INVOKE;
     this.traffic = props.deployment?.traffic ?? { type: 'all-at-once' };
     this.asyncFiles = props.asyncInference && asyncFiles(this, props.asyncInference);
@@ -298,7 +302,13 @@ export class RealtimeEndpoint extends EndpointBase {
       endpointName: this.endpointName,
       endpointConfigName: this.endpointConfigName,
       ...(guarded && {
-        deploymentConfig: renderDeployment(this, deployment, fleets, this.rollbackAlarms),
+        deploymentConfig: renderDeployment(
+          this,
+          deployment,
+          fleets,
+          this.rollbackAlarms,
+          this.metricPeriods,
+        ),
       }),
       // Keeps the instance count that autoscaling chose, and nothing else of the old configuration.
       retainAllVariantProperties: Lazy.any({ produce: () => this.keepsCounts() }),
@@ -327,7 +337,8 @@ export class RealtimeEndpoint extends EndpointBase {
       // that mends them.
       // https://docs.aws.amazon.com/sagemaker/latest/dg/deployment-guardrails-configuration.html
       const newFleet = new VariantMetrics(this.endpointName, name, this.endpointConfigName);
-      return rollbackAlarms(scope, newFleet, `${this.endpointConfigName}-${name}`, deployment);
+      const fleet = `${this.endpointConfigName}-${name}`;
+      return rollbackAlarms(scope, newFleet, fleet, deployment, this.metricPeriods);
     });
     return [...own, ...(deployment.rollbackAlarms ?? [])];
   }

@@ -41,7 +41,7 @@ export function checkComponents(scope: Construct, props: ComponentEndpointProps)
   checkInteger(scope, 'instances.maxInstances', maxInstances, 1, MAX);
   checkInteger(scope, 'instances.minInstances', minInstances, 0, maxInstances);
   checkNetwork(scope, props);
-  if (update) checkUpdate(scope, update);
+  if (update) checkUpdate(scope, update, props.metricsConfig);
 }
 
 function checkName(scope: Construct, prop: string, name: string, endpointName = ''): void {

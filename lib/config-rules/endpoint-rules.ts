@@ -16,6 +16,7 @@ import {
   rollbackAlarmsProblem,
   rollingProblem,
 } from '../rules/deployment.ts';
+import { metricPeriods, unwatchedProblem } from '../rules/metric-periods.ts';
 import {
   burstableProblem,
   fewestAtAnyTime,
@@ -52,6 +53,20 @@ export const ENDPOINT_RULES: readonly Rule[] = [
       const { traffic = { type: 'all-at-once' as const }, bakeSeconds = DEFAULT_BAKE_SECONDS } =
         deployment;
       return ['deployment.traffic', deploymentTimeProblem(traffic, bakeSeconds)];
+    }),
+  },
+  {
+    id: 'an-update-is-watched',
+    says: 'With enhanced metrics, requests are published at the frequency of the metrics. The alarms of an update need more than one publication of the new fleet.',
+    source: `${API}/API_MetricsConfig.html`,
+    check: each('endpoint', ({ deployment = {}, metrics, serverless, components }) => {
+      const { traffic, bakeSeconds = DEFAULT_BAKE_SECONDS, modelLatencyP90Ms } = deployment;
+      // Components are updated in batches, and watched, only with a traffic of their own.
+      if (serverless || (components && traffic?.type !== 'rolling')) return undefined;
+      const shift = traffic ?? { type: 'all-at-once' as const };
+      const latency = modelLatencyP90Ms !== undefined;
+      const problem = unwatchedProblem(shift, bakeSeconds, metricPeriods(metrics), latency);
+      return ['metrics.frequencySeconds', problem];
     }),
   },
   {

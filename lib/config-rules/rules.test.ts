@@ -28,6 +28,7 @@ const shift = (traffic: object, more: object = {}, rest: object = {}) =>
 const DOMAIN = 'models.m.endpoint.api.domain';
 const TRAFFIC = 'models.m.endpoint.deployment.traffic';
 const target = { concurrentRequests: 4 };
+const rare = { enhanced: true, frequencySeconds: 300 };
 const limits = { maxInstances: 4, target };
 const night = { when: 'cron(0 20 ? * * *)', timeZone: 'Europe/Berlin', minInstances: 0 };
 const image = (region: string) => ({
@@ -307,6 +308,20 @@ const CASES: Readonly<
       [shift({ type: 'rolling', percent: 10, waitSeconds: 3000 }), TRAFFIC],
     ],
     kept: [shift({ type: 'linear', percent: 10, waitSeconds: 3000 })],
+  },
+  'an-update-is-watched': {
+    broken: [
+      [endpoint({ metrics: rare }), 'models.m.endpoint.metrics.frequencySeconds'],
+      [
+        shift({ type: 'rolling', percent: 25, waitSeconds: 60 }, {}, { metrics: rare }),
+        'models.m.endpoint.metrics.frequencySeconds',
+      ],
+    ],
+    kept: [
+      endpoint({ metrics: { frequencySeconds: 300 } }),
+      endpoint({ metrics: rare, deployment: { bakeSeconds: 600 } }),
+      endpoint({ metrics: rare, serverless }),
+    ],
   },
   'rolling-without-bake': {
     broken: [

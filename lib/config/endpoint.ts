@@ -162,7 +162,9 @@ export const endpoint = z.strictObject({
       frequencySeconds: z
         .literal([...METRIC_FREQUENCIES])
         .optional()
-        .describe('Seconds between two publications. Default: 60.'),
+        .describe(
+          'Seconds between two publications; with `enhanced` those of requests too, and an update must be watched for more than one. Default: 60.',
+        ),
     })
     .optional()
     .describe("Metrics that SageMaker publishes. Default: SageMaker's."),

@@ -20,6 +20,7 @@ import {
   rollbackAlarmsProblem,
   rollingProblem,
 } from '../rules/deployment.ts';
+import { type MetricPeriods, unwatchedProblem } from '../rules/metric-periods.ts';
 import { checkInteger, checkRange, refuseProblem, type Where } from '../validation.ts';
 
 /** How traffic moves to the new instances. */
@@ -52,7 +53,8 @@ export interface DeploymentProps {
    */
   readonly timeout?: Duration;
   /**
-   * 5xx answers of a variant within one minute that roll the update back.
+   * 5xx answers of a variant within one minute that roll the update back; between two publications if `metricsConfig`
+   * has `enhanced` and more than 60 `frequencySeconds`.
    * @default 5
    */
   readonly serverErrorsPerMinute?: number;
@@ -84,6 +86,7 @@ export function renderDeployment(
   props: DeploymentProps,
   fleets: Fleets,
   alarms: readonly IAlarm[],
+  periods: MetricPeriods,
 ): CfnEndpoint.DeploymentConfigProperty {
   const watchesLatency = props.modelLatencyP90 !== undefined;
   refuseProblem(
@@ -95,7 +98,7 @@ export function renderDeployment(
   checkTraffic(where, traffic, fleets);
   const timeout = props.timeout?.toSeconds();
   checkRange(where, 'deployment.timeout', timeout, ...DEPLOYMENT_SECONDS, 'seconds');
-  checkTime(where, traffic, props);
+  checkTime(where, traffic, props, periods);
   refuseProblem(where, 'deployment.bakeTime', bakeProblem(traffic.type, props.bakeTime));
   const limits = { ...(timeout !== undefined && { maximumExecutionTimeoutInSeconds: timeout }) };
   const autoRollbackConfiguration = {
@@ -128,7 +131,12 @@ export const DEFAULT_SERVER_ERRORS = 5;
 /** Bake time by default. */
 const DEFAULT_BAKE = Duration.seconds(DEFAULT_BAKE_SECONDS);
 
-function checkTime(where: Where, traffic: TrafficShift, props: DeploymentProps): void {
+function checkTime(
+  where: Where,
+  traffic: TrafficShift,
+  props: DeploymentProps,
+  periods: MetricPeriods,
+): void {
   const times = {
     type: traffic.type,
     ...(traffic.type !== 'all-at-once' && {
@@ -139,6 +147,8 @@ function checkTime(where: Where, traffic: TrafficShift, props: DeploymentProps):
   const bake = (props.bakeTime ?? DEFAULT_BAKE).toSeconds();
   const timeout = props.timeout?.toSeconds();
   refuseProblem(where, 'deployment.traffic', deploymentTimeProblem(times, bake, timeout));
+  const unwatched = unwatchedProblem(times, bake, periods, props.modelLatencyP90 !== undefined);
+  refuseProblem(where, 'metricsConfig.frequencySeconds', unwatched);
 }
 
 /** Refuses a shift of traffic that these fleets cannot make. */

@@ -19,7 +19,8 @@ export interface MetricsConfigProps {
    */
   readonly enhanced?: boolean;
   /**
-   * Seconds between two publications: 10, 30, 60, 120, 180, 240 or 300.
+   * Seconds between two publications: 10, 30, 60, 120, 180, 240 or 300. With `enhanced` also of requests and latencies; the
+   * alarms here have no shorter periods.
    * @default 60
    */
   readonly frequencySeconds?: number;

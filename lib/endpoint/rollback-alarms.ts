@@ -6,8 +6,9 @@ import {
   TreatMissingData,
 } from 'aws-cdk-lib/aws-cloudwatch';
 import { type CfnPolicy, type IRole, Policy, PolicyStatement } from 'aws-cdk-lib/aws-iam';
-import { Annotations, ArnFormat, Stack } from 'aws-cdk-lib/core';
+import { Annotations, ArnFormat, Duration, Stack } from 'aws-cdk-lib/core';
 import type { Construct } from 'constructs';
+import { type MetricPeriods, periodsOf, SLOW_SECONDS } from '../rules/metric-periods.ts';
 import { justifyWildcard } from '../wildcards.ts';
 import { DEFAULT_SERVER_ERRORS, type DeploymentProps } from './deployment.ts';
 import type { VariantMetrics } from './metrics.ts';
@@ -23,12 +24,14 @@ export function rollbackAlarms(
   metrics: VariantMetrics,
   fleet: string,
   deployment: DeploymentProps,
+  periods: MetricPeriods,
 ): Alarm[] {
+  const period = Duration.seconds(periods.requests);
   const alarms = [
     new Alarm(scope, 'ServerErrors', {
       alarmName: `${fleet}-server-errors`,
       alarmDescription: 'The fleet answers with 5xx: an update is rolled back',
-      metric: metrics.metricServerErrors(),
+      metric: metrics.metricServerErrors({ period }),
       threshold: deployment.serverErrorsPerMinute ?? DEFAULT_SERVER_ERRORS,
       comparisonOperator: ComparisonOperator.GREATER_THAN_OR_EQUAL_TO_THRESHOLD,
       evaluationPeriods: 1,
@@ -40,9 +43,9 @@ export function rollbackAlarms(
       new Alarm(scope, 'ModelLatency', {
         alarmName: `${fleet}-model-latency`,
         alarmDescription: 'The fleet is slow: an update is rolled back',
-        metric: metrics.metricModelLatency(),
+        metric: metrics.metricModelLatency({ period }),
         threshold: deployment.modelLatencyP90.toMilliseconds() * 1000,
-        evaluationPeriods: 3,
+        evaluationPeriods: periodsOf(SLOW_SECONDS, periods.requests),
         treatMissingData: TreatMissingData.NOT_BREACHING,
       }),
     );

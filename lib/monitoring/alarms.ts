@@ -9,6 +9,7 @@ import {
 import { Duration } from 'aws-cdk-lib/core';
 import type { Construct } from 'constructs';
 import type { QueueMetrics, RequestMetrics, VariantMetrics } from '../endpoint/metrics.ts';
+import { type MetricPeriods, periodsOf } from '../rules/metric-periods.ts';
 
 /** Thresholds of the alarms. */
 export interface AlarmThresholds {
@@ -40,7 +41,8 @@ export interface AlarmThresholds {
    */
   readonly modelLatencyP90?: Duration;
   /**
-   * Memory, percent, over 5 minutes: the kernel ends the container at 100.
+   * Memory, percent, over 5 minutes: the kernel ends the container at 100. There is no such alarm, and none of the disk, for
+   * multi-model data: SageMaker takes models away only when there is no room for the next.
    * @default 90
    */
   readonly memoryPercent?: number;
@@ -66,6 +68,9 @@ interface AlarmSpec {
   readonly periods: number;
 }
 
+/** Time that a variant may be slow, or short of memory or disk. */
+const PATIENCE_SECONDS = 300;
+
 function share(errors: IMetric, requests: IMetric, period: Duration, label: string): IMetric {
   return new MathExpression({
     expression: `IF(requests >= ${MIN_REQUESTS} OR errors >= ${MIN_ERRORS}, 100 * errors / requests, 0)`,
@@ -75,7 +80,11 @@ function share(errors: IMetric, requests: IMetric, period: Duration, label: stri
   });
 }
 
-function requestAlarms(metrics: RequestMetrics, thresholds: AlarmThresholds): AlarmSpec[] {
+function requestAlarms(
+  metrics: RequestMetrics,
+  thresholds: AlarmThresholds,
+  period: number,
+): AlarmSpec[] {
   const short = { period: Duration.minutes(5) };
   const long = { period: Duration.minutes(15) };
   return [
@@ -103,7 +112,7 @@ function requestAlarms(metrics: RequestMetrics, thresholds: AlarmThresholds): Al
       threshold: thresholds.clientErrorPercent ?? 25,
       periods: 1,
     },
-    latencyAlarm(metrics, thresholds, Duration.seconds(10)),
+    latencyAlarm(metrics, thresholds, Duration.seconds(10), period),
   ];
 }
 
@@ -111,7 +120,11 @@ function requestAlarms(metrics: RequestMetrics, thresholds: AlarmThresholds): Al
  * Asynchronous endpoints publish no Invocations, so that a share of them has no data; they count failures.
  * @see https://docs.aws.amazon.com/sagemaker/latest/dg/async-inference-monitor.html
  */
-function asyncRequestAlarms(metrics: VariantMetrics, thresholds: AlarmThresholds): AlarmSpec[] {
+function asyncRequestAlarms(
+  metrics: VariantMetrics,
+  thresholds: AlarmThresholds,
+  period: number,
+): AlarmSpec[] {
   return [
     {
       id: 'FailedInvocations',
@@ -122,7 +135,7 @@ function asyncRequestAlarms(metrics: VariantMetrics, thresholds: AlarmThresholds
       periods: 1,
     },
     // They do publish ModelLatency, and a request may take an hour.
-    latencyAlarm(metrics, thresholds, Duration.minutes(10)),
+    latencyAlarm(metrics, thresholds, Duration.minutes(10), period),
   ];
 }
 
@@ -130,14 +143,15 @@ function latencyAlarm(
   metrics: RequestMetrics,
   thresholds: AlarmThresholds,
   longest: Duration,
+  period: number,
 ): AlarmSpec {
   const latency = thresholds.modelLatencyP90 ?? longest;
   return {
     id: 'ModelLatency',
     description: 'is slow',
-    metric: metrics.metricModelLatency(),
+    metric: metrics.metricModelLatency({ period: Duration.seconds(period) }),
     threshold: latency.toMilliseconds() * 1000,
-    periods: 5,
+    periods: periodsOf(PATIENCE_SECONDS, period),
   };
 }
 
@@ -157,21 +171,24 @@ function resourceAlarms(
   metrics: VariantMetrics,
   thresholds: AlarmThresholds,
   capturesData: boolean,
+  seconds: number,
 ): AlarmSpec[] {
+  const period = Duration.seconds(seconds);
+  const periods = periodsOf(PATIENCE_SECONDS, seconds);
   return [
     {
       id: 'Memory',
       description: 'runs out of memory',
-      metric: metrics.metricMemoryUtilization(),
+      metric: metrics.metricMemoryUtilization({ period }),
       threshold: thresholds.memoryPercent ?? 90,
-      periods: 5,
+      periods,
     },
     {
       id: 'Disk',
       description: 'runs out of disk',
-      metric: metrics.metricDiskUtilization(),
+      metric: metrics.metricDiskUtilization({ period }),
       threshold: thresholds.diskPercent ?? (capturesData ? 75 : 85),
-      periods: 5,
+      periods,
     },
   ];
 }
@@ -183,16 +200,21 @@ export function variantAlarms(
   metrics: VariantMetrics,
   thresholds: AlarmThresholds,
   kind: {
-    readonly hasInstances: boolean;
+    /** Whether full memory or a full disk is a fault. */
+    readonly watchesResources: boolean;
     readonly isAsync: boolean;
     readonly capturesData: boolean;
+    readonly periods: MetricPeriods;
   },
 ): Alarm[] {
+  const { requests, instances } = kind.periods;
   const specs = [
     ...(kind.isAsync
-      ? asyncRequestAlarms(metrics, thresholds)
-      : requestAlarms(metrics, thresholds)),
-    ...(kind.hasInstances ? resourceAlarms(metrics, thresholds, kind.capturesData) : []),
+      ? asyncRequestAlarms(metrics, thresholds, requests)
+      : requestAlarms(metrics, thresholds, requests)),
+    ...(kind.watchesResources
+      ? resourceAlarms(metrics, thresholds, kind.capturesData, instances)
+      : []),
   ];
   return addAlarms(scope, `Variant ${name}`, specs);
 }
@@ -203,8 +225,9 @@ export function componentAlarms(
   name: string,
   metrics: RequestMetrics,
   thresholds: AlarmThresholds,
+  { requests }: MetricPeriods,
 ): Alarm[] {
-  return addAlarms(scope, `Component ${name}`, requestAlarms(metrics, thresholds));
+  return addAlarms(scope, `Component ${name}`, requestAlarms(metrics, thresholds, requests));
 }
 
 function addAlarms(scope: Construct, subject: string, specs: readonly AlarmSpec[]): Alarm[] {

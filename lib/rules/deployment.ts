@@ -6,7 +6,7 @@ import { DEPLOYMENT_SECONDS } from './bounds.ts';
 type ShiftType = 'all-at-once' | 'canary' | 'linear' | 'rolling';
 
 /** A shift of traffic as far as its time goes. */
-interface ShiftTimes {
+export interface ShiftTimes {
   readonly type: ShiftType;
   readonly percent?: number;
   readonly waitSeconds?: number;
@@ -16,7 +16,7 @@ interface ShiftTimes {
  * Seconds that a deployment waits in all: after each step but the last, then the bake time.
  * @see https://docs.aws.amazon.com/sagemaker/latest/APIReference/API_BlueGreenUpdatePolicy.html
  */
-function deploymentSeconds(shift: ShiftTimes, bakeSeconds: number): number {
+export function deploymentSeconds(shift: ShiftTimes, bakeSeconds: number): number {
   const { type, percent = 100, waitSeconds = 0 } = shift;
   if (type === 'all-at-once') return bakeSeconds;
   if (type === 'canary') return waitSeconds + bakeSeconds;
