@@ -1,5 +1,6 @@
 /** The schema of `serving.config.ts`: what the app deploys. */
 import * as z from 'zod';
+import { bakedProblems } from './config/baked.ts';
 import { batch } from './config/batch.ts';
 import { batchWorker, checkWorkerSource, workersWithoutVpc } from './config/batch-worker.ts';
 import { type component, componentConflict } from './config/components.ts';
@@ -122,6 +123,9 @@ export const configSchema = z
       const tokens = api && tokenProblem(api.auth, api.jwt);
       const path = ['models', name, 'endpoint', 'api', 'jwt'];
       if (tokens) refuse(path, `${tokens.problem}. ${tokens.fix}`);
+    }
+    for (const { model, field, message } of bakedProblems(config)) {
+      refuse(['models', model, field], message);
     }
     for (const { model, message } of workersWithoutVpc(config)) {
       refuse(['models', model, 'batchWorker'], message);

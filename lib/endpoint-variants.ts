@@ -34,6 +34,8 @@ const OF_INSTANCES = [
   'startupTimeoutSeconds',
 ] as const;
 const OF_PACKAGING = ['handler', 'preprocess', 'postprocess', 'compression'] as const;
+/** What a variant has of its model, or not at all. */
+const OF_MODEL = [...OF_PACKAGING, 'baked'] as const;
 const OF_PLACE = [
   ...['model', 'archive', 'archiveKeyArn', 'multiModel'],
   ...['modelName', 'modelPackage', 'fingerprint'],
@@ -133,7 +135,7 @@ function modelOf(model: ModelConfig, variant: VariantConfig): ModelConfig | unde
   return {
     ...without(model, [
       ...(elsewhere === undefined ? [] : OF_PLACE),
-      ...(packaged ? [] : OF_PACKAGING),
+      ...(packaged ? [] : OF_MODEL),
     ]),
     ...own,
     environment: variant.modelName === undefined ? { ...model.environment, ...environment } : {},

@@ -2,6 +2,7 @@
 import { requireNode } from '@sagemaker-tfs/batch/node-version';
 
 export * from '@sagemaker-tfs/batch/settings';
+export * from './baked-image.ts';
 export type { BatchTransformProps, S3Place, ShardingProps } from './batch/props.ts';
 export * from './batch-transform.ts';
 export type { BatchWorkerProps } from './batch-worker/props.ts';

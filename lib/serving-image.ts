@@ -4,7 +4,7 @@ import { join, resolve } from 'node:path';
 import { parseEcrImage } from '@sagemaker-tfs/batch';
 import { DEFAULT_BASE, DEFAULT_RELEASE, releaseOfImage } from '@sagemaker-tfs/container/releases';
 import type { IRepository } from 'aws-cdk-lib/aws-ecr';
-import { DockerImageAsset, Platform } from 'aws-cdk-lib/aws-ecr-assets';
+import { DockerImageAsset, type DockerImageAssetProps, Platform } from 'aws-cdk-lib/aws-ecr-assets';
 import { Grant, type IGrantable } from 'aws-cdk-lib/aws-iam';
 import { Annotations, Arn, Aws, IgnoreMode, Token } from 'aws-cdk-lib/core';
 import { Construct } from 'constructs';
@@ -26,6 +26,17 @@ export interface IServingImage {
   readonly platform: ImagePlatform;
   /** Lets a role pull this image, and no other. */
   grantPull(grantee: IGrantable): Grant;
+}
+
+/** How an image is built. */
+export interface ImageBuild extends Pick<DockerImageAssetProps, 'buildArgs' | 'outputs'> {
+  /** Build context. */
+  readonly directory: string;
+  /** Stage of its Dockerfile. */
+  readonly target: string;
+  readonly platform: Platform;
+  /** Patterns of what is no part of the context. */
+  readonly exclude: readonly string[];
 }
 
 /** Facts about an image that is not built here. */
@@ -148,6 +159,8 @@ export class ServingImage extends Construct implements IServingImage {
   readonly variant: ServingImageVariant;
   readonly platform: ImagePlatform;
   private readonly asset: DockerImageAsset;
+  /** For {@link BakedImage}. */
+  readonly build: ImageBuild;
 
   constructor(scope: Construct, id: string, props: ServingImageProps = {}) {
     super(scope, id);
@@ -173,15 +186,20 @@ export class ServingImage extends Construct implements IServingImage {
       const problem = `${resolve(directory)} holds no dist/main.js, the bundled runtime`;
       invalidProp(this, 'directory', problem, `Run 'npm run build' first`);
     }
-    this.asset = new DockerImageAsset(this, 'Asset', {
+    this.build = {
       directory,
       target: isInProcess(this.variant) ? 'in-process' : 'model-server',
       platform: arm64 ? Platform.LINUX_ARM64 : Platform.LINUX_AMD64,
       ...(builtByDocker() && { outputs: ['type=docker'] }),
       buildArgs: { ...BUILD_ARGS[this.variant], ...props.buildArgs },
-      ignoreMode: IgnoreMode.DOCKER,
       // What the Dockerfile copies, so that nothing else changes the image's hash.
       exclude: ['**', '!Dockerfile', '!image/**', '!dist/**', 'dist/*.map'],
+    };
+    const { exclude, ...docker } = this.build;
+    this.asset = new DockerImageAsset(this, 'Asset', {
+      ...docker,
+      ignoreMode: IgnoreMode.DOCKER,
+      exclude: [...exclude],
     });
     this.imageUri = this.asset.imageUri;
     warnOfOciManifest(this);

@@ -7,7 +7,7 @@ import { type IPrincipal, type IRole, Policy } from 'aws-cdk-lib/aws-iam';
 import type { IKey } from 'aws-cdk-lib/aws-kms';
 import { CfnModel } from 'aws-cdk-lib/aws-sagemaker';
 import { Annotations, Resource, Stack, Token } from 'aws-cdk-lib/core';
-import type { Construct } from 'constructs';
+import type { Construct, IDependable } from 'constructs';
 import { setEncryptionKey } from './encryption.ts';
 import { type RuntimeEnvironment, renderEnvironment } from './environment.ts';
 import { isInProcess } from './image-variant.ts';
@@ -123,7 +123,7 @@ export class TensorFlowModel extends Resource implements IModel, IConnectable {
     this.environment = environment;
     checkCollector(this, this.networkIsolation, environment);
     if (joinsRequests(environment)) warnOfBatching(this, this.data);
-    const permissions = [props.image.grantPull(this.role), this.grantReadData()];
+    const permissions: IDependable[] = [props.image.grantPull(this.role), ...this.grantReadData()];
     checkImage(this, props.image.imageUri);
     const vpc = attachToVpc(this, props);
     if (vpc) permissions.push(allowVpc(this, this.role, vpc.config));
@@ -164,11 +164,12 @@ export class TensorFlowModel extends Resource implements IModel, IConnectable {
    * The permission is a policy of its own for every revision: during an update the old model's instances
    * can still be started, and after a rollback they must be.
    */
-  private grantReadData(): Policy {
+  private grantReadData(): readonly Policy[] {
+    if (!this.data.grantRead) return [];
     const policy = new Policy(this, `ReadModelData${this.data.revision.slice(0, 8)}`);
     this.role.attachInlinePolicy(policy);
     this.data.grantRead(policy);
-    return policy;
+    return [policy];
   }
 }
 

@@ -27,7 +27,7 @@ export function createWorkerRole(scope: Construct, props: BatchWorkerProps): Rol
   grantWriteBelow(policy, output.bucket, output.prefix);
   // A job that began before a deployment starts again with the model that it began with.
   if (model.data.grantReadAll) model.data.grantReadAll(policy);
-  else model.data.grantRead(policy);
+  else model.data.grantRead?.(policy);
   for (const key of formerKeysOf(scope)) key.grantDecrypt(policy);
   if (props.noticesAt?.length) props.topic?.grantPublish(role);
   return role;

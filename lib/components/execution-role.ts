@@ -64,7 +64,7 @@ function grantModels(role: Role, models: readonly TensorFlowModel[]): void {
   const document = new PolicyDocument({ minimize: true });
   const policy = new Policy(role, `ReadModelData${revision}`, { document });
   role.attachInlinePolicy(policy);
-  for (const { data } of models) data.grantRead(policy);
+  for (const { data } of models) data.grantRead?.(policy);
 }
 
 /** Beside the namespaces that every model's role has. */

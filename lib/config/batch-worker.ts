@@ -114,6 +114,11 @@ export const batchWorker = z
     message: `notices need a recipient. Set 'email'`,
   });
 
+const ADVICE: Readonly<Record<string, string>> = {
+  compression: `Write 'gzip', or leave it out`,
+  baked: 'Leave it out',
+};
+
 /** Refuses a model that workers cannot read: they unpack one archive themselves. */
 export function checkWorkerSource(
   config: Sources & { readonly batchWorker?: unknown },
@@ -127,9 +132,10 @@ export function checkWorkerSource(
     ),
     ...(archive?.endsWith('/') ? ['archive'] : []),
     ...(compression === 'none' ? ['compression'] : []),
+    ...(config.baked ? ['baked'] : []),
   ];
   for (const field of unread) {
-    const message = `workers of 'batchWorker' read one archive. ${field === 'compression' ? `Write 'gzip', or leave it out` : `Give a 'model', or the 'archive' of one, s3://BUCKET/KEY.tar.gz`}`;
+    const message = `workers of 'batchWorker' read one archive. ${ADVICE[field] ?? `Give a 'model', or the 'archive' of one, s3://BUCKET/KEY.tar.gz`}`;
     context.addIssue({ code: 'custom', path: [field], message });
   }
 }

@@ -82,6 +82,12 @@ export const sources = {
     .describe(
       'One archive, or files under a prefix of S3; `none` not for batch, workers and serverless. Default: `gzip`.',
     ),
+  baked: z
+    .boolean()
+    .optional()
+    .describe(
+      'Whether [the image holds the model](configuration.md#a-model-in-the-image), so that no archive is downloaded. With `model` it is built so; without, `image.uri` is such an image. Not for workers. Default: false.',
+    ),
   environment: z
     .record(z.string(), z.union([z.string(), z.number(), z.boolean()]))
     .default({})
@@ -101,7 +107,8 @@ export type Sources = {
 
 /** The places that are given. */
 export function sourcesOf(config: Sources) {
-  return SOURCES.filter((name) => config[name] !== undefined);
+  const given = SOURCES.filter((name) => config[name] !== undefined);
+  return given.length === 0 && config.baked ? (['baked'] as const) : given;
 }
 
 /** Refuses two places of one model, and fields that are of no use for the place that is given. */
@@ -113,7 +120,8 @@ export function checkSources(config: Sources, context: z.RefinementCtx): void {
   }
   if (given.length > 0 && config.model === undefined) refusePackaging(config, context);
   const { archive, modelName, modelPackage, fingerprint, environment = {} } = config;
-  if (fingerprint !== undefined && !archive && !modelName && !modelPackage) {
+  const isBaked = config.baked && config.model === undefined;
+  if (fingerprint !== undefined && !archive && !modelName && !modelPackage && !isBaked) {
     const message = `it is of an 'archive', a 'modelName' or a 'modelPackage'. Leave it out`;
     context.addIssue({ code: 'custom', path: ['fingerprint'], message });
   }
@@ -127,6 +135,10 @@ export function checkSources(config: Sources, context: z.RefinementCtx): void {
       : `it is of an 'archive'. ${modelPackage ? 'Write modelPackage.archives' : 'Leave it out'}`;
     context.addIssue({ code: 'custom', path: ['archives'], message });
   }
+  if (config.baked && config.compression !== undefined) {
+    const message = `a model in the image is not compressed. Leave it out`;
+    context.addIssue({ code: 'custom', path: ['compression'], message });
+  }
   if (modelName !== undefined && Object.keys(environment).length > 0) {
     const message = `a model of SageMaker has its own. Leave it out`;
     context.addIssue({ code: 'custom', path: ['environment'], message });
@@ -139,7 +151,9 @@ export function refusePackaging(
   context: z.RefinementCtx,
   path: readonly PropertyKey[] = [],
 ): void {
-  for (const name of ['handler', 'preprocess', 'postprocess', 'compression'] as const) {
+  const isPlace = config.baked && sourcesOf(config)[0] === 'baked';
+  const baked = isPlace ? [] : (['baked'] as const);
+  for (const name of ['handler', 'preprocess', 'postprocess', 'compression', ...baked] as const) {
     if (config[name] === undefined) continue;
     const message = `it is packaged with a 'model'; what is in AWS has its own. Leave it out, or package again`;
     context.addIssue({ code: 'custom', path: [...path, name], message });

@@ -39,8 +39,8 @@ export interface ModelDataConfig {
   readonly manifest?: Manifest;
   /** Changes with the data; names the policy that reads it. */
   readonly revision: string;
-  /** Lets a policy's role read this data, and no other. */
-  grantRead(policy: Policy): void;
+  /** Lets a policy's role read this data, and no other. Absent where there is nothing in S3. */
+  grantRead?(policy: Policy): void;
   /**
    * Lets a policy's role read this data and what stood in its place before: models of earlier deployments,
    * which jobs still name. Absent where the data's place does not change with a deployment, or is not known.
@@ -72,6 +72,20 @@ export interface MultiModelDataOptions {
    * @default - the key of `bucket`, if it is known
    */
   readonly encryptionKey?: IKey;
+}
+
+/** Options of {@link ModelData.inImage}. */
+export interface InImageOptions {
+  /**
+   * `fingerprint` of its `code/manifest.json`, as `sagemaker-tfs package --json` reports it.
+   * @default - the smoke test does not compare it
+   */
+  readonly fingerprint?: string;
+  /**
+   * Its `code/manifest.json`.
+   * @default - nothing is checked by it
+   */
+  readonly manifest?: Manifest;
 }
 
 /** Options for data that is in S3 already. */
@@ -118,6 +132,11 @@ export abstract class ModelData {
    */
   static fromModelPackage(arn: string, options: ModelPackageOptions): ModelData {
     return new ModelPackageData(arn, options);
+  }
+
+  /** A model that the image holds: SageMaker downloads nothing. */
+  static inImage(options: InImageOptions = {}): ModelData {
+    return new InImageData(options);
   }
 
   /** Called by `TensorFlowModel`. */
@@ -247,6 +266,26 @@ class ExistingModelData extends ModelData {
       ...(releases && {
         grantReadAll: (policy: Policy) => grantRead(policy, bucket, allKeys, encryptionKey),
       }),
+    };
+  }
+}
+
+class InImageData extends ModelData {
+  private readonly options: InImageOptions;
+
+  constructor(options: InImageOptions) {
+    super();
+    this.options = options;
+  }
+
+  bind(scope: Construct): ModelDataConfig {
+    return {
+      container: {},
+      // As SageMaker sees it: nothing that batch transform or serverless endpoints would refuse.
+      compression: 'gzip',
+      multiModel: false,
+      ...this.options,
+      revision: revisionOf('image', scope, this.options.fingerprint ?? '', undefined),
     };
   }
 }

@@ -6,13 +6,14 @@ import { Key } from 'aws-cdk-lib/aws-kms';
 import { Bucket } from 'aws-cdk-lib/aws-s3';
 import { Annotations } from 'aws-cdk-lib/core';
 import type { Construct } from 'constructs';
+import { BakedImage } from '../baked-image.ts';
 import type { ModelConfig, ServingConfig } from '../config.ts';
 import { definedOnly } from '../defined-only.ts';
 import { encryptionKeyOf } from '../encryption.ts';
 import type { RuntimeEnvironment } from '../environment.ts';
 import type { IModel } from '../model.ts';
 import { ModelData } from '../model-data/index.ts';
-import type { IServingImage } from '../serving-image.ts';
+import { type IServingImage, ServingImage } from '../serving-image.ts';
 import { TensorFlowModel } from '../tensorflow-model.ts';
 import type { VpcAttachmentProps } from '../vpc-attachment.ts';
 
@@ -56,9 +57,18 @@ function dataFromConfig(
   config: ModelConfig,
   archiveName: string | undefined,
 ): ModelData {
-  const { model } = config;
+  const { model, compression } = config;
   if (model === undefined) return existingData(scope, config);
-  const { handler, preprocess, postprocess, compression } = config;
+  return ModelData.fromDirectory(model, {
+    ...packagingOf(config),
+    ...(compression && { compression }),
+    ...(archiveName !== undefined && { archiveName }),
+  });
+}
+
+/** What is packaged with a model, and tried. */
+function packagingOf(config: ModelConfig) {
+  const { handler, preprocess, postprocess } = config;
   const samples = config.endpoint?.smokeTest.samples.map(
     ({ file, contentType, accept, customAttributes }) => ({
       file,
@@ -66,20 +76,24 @@ function dataFromConfig(
       ...definedOnly({ accept, customAttributes }),
     }),
   );
-  return ModelData.fromDirectory(model, {
-    ...(handler && { handler }),
-    ...(preprocess && { preprocess }),
-    ...(postprocess && { postprocess }),
-    ...(compression && { compression }),
-    ...(samples && { samples }),
-    ...(archiveName !== undefined && { archiveName }),
-  });
+  return definedOnly({ handler, preprocess, postprocess, samples });
 }
 
 function existingData(
   scope: Construct,
-  { archive, archiveKeyArn, archives, multiModel = '', modelPackage, fingerprint }: ModelConfig,
+  {
+    archive,
+    archiveKeyArn,
+    archives,
+    multiModel = '',
+    modelPackage,
+    fingerprint,
+    baked,
+  }: ModelConfig,
 ): ModelData {
+  if (baked && !modelPackage && !archive && !multiModel) {
+    return ModelData.inImage(definedOnly({ fingerprint }));
+  }
   const keyArn = modelPackage?.keyArn ?? archiveKeyArn;
   const options = {
     ...definedOnly({ fingerprint }),
@@ -128,6 +142,21 @@ export function modelFromConfig(
   return newModelFromConfig(scope, config, image, network, archiveName);
 }
 
+/** The image, and where the model is: in it, or in S3. */
+function withModel(
+  scope: Construct,
+  config: ModelConfig,
+  image: IServingImage,
+  archiveName: string | undefined,
+) {
+  const { model, baked } = config;
+  if (model === undefined || !baked || !(image instanceof ServingImage)) {
+    return { image, modelData: dataFromConfig(scope, config, archiveName) };
+  }
+  const inside = new BakedImage(scope, 'Baked', { image, model, ...packagingOf(config) });
+  return { image: inside, modelData: inside.modelData };
+}
+
 /** The same of a model that is not in SageMaker yet. */
 export function newModelFromConfig(
   scope: Construct,
@@ -137,8 +166,7 @@ export function newModelFromConfig(
   archiveName: string | undefined,
 ): TensorFlowModel {
   return new TensorFlowModel(scope, 'Model', {
-    image,
-    modelData: dataFromConfig(scope, config, archiveName),
+    ...withModel(scope, config, image, archiveName),
     ...splitEnvironment(config.environment),
     networkIsolation: isIsolated(config),
     ...network,

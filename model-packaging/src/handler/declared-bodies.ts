@@ -12,7 +12,7 @@ import { OWN_BUNDLE, REQUIRE_BANNER } from './bundle.ts';
 export const DECLARED_BODIES_PATH = 'code/openapi.json';
 
 /** The export that declares bodies. */
-export const BODIES_EXPORT = 'openapi';
+const BODIES_EXPORT = 'openapi';
 
 const MEDIA_TYPE = /^[\w*.+-]+\/[\w*.+-]+$/;
 
