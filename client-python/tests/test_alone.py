@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gzip
 import io
 import json
 import pickle
@@ -380,6 +381,86 @@ class Queue(Fails):
         large = bytes(128_001)
         self.fails("BAD_OPTION", "at most 128000. Put it into S3", lambda: predict_async(target, large))
         self.fails("BAD_OPTION", "no s3:// address", lambda: predict_async(target, "digit.jpg"))
+
+
+class HostileServers(Fails):
+    """Answers without end, bombs, redirects, and controls for terminals."""
+
+    MIB = 1024 * 1024
+
+    def asked(self, respond, **options):
+        with server(respond) as url:
+            return predict(Url(url), "{}", retries=0, **options).tensors()
+
+    def too_large(self, respond) -> None:
+        self.fails(
+            "ANSWER_TOO_LARGE",
+            "raise max_answer_bytes",
+            lambda: self.asked(respond, max_answer_bytes=self.MIB),
+        )
+
+    def test_answers_are_held_up_to_a_limit(self) -> None:
+        zeros = bytes(64 * self.MIB)
+
+        def endless(handler, _) -> None:
+            handler.send_response(200)
+            handler.end_headers()
+            handler.close_connection = True
+            try:
+                while True:
+                    handler.wfile.write(zeros[: self.MIB])
+            except OSError:
+                pass
+
+        def compressed(handler, _) -> None:
+            try:
+                reply(handler, 200, gzip.compress(zeros), Content_Encoding="gzip")
+            except OSError:
+                pass
+
+        packed = io.BytesIO()
+        np.savez_compressed(packed, a=np.zeros(16 * self.MIB, np.float32))
+        self.too_large(endless)
+        self.too_large(compressed)
+        self.too_large(
+            lambda handler, _: reply(handler, 200, packed.getvalue(), Content_Type="application/x-npz")
+        )
+
+    def test_a_shape_beyond_all_memory_is_unreadable(self) -> None:
+        head = saved(np.zeros(1))[:-8].replace(b"(1,)" + b" " * 14, b"(99999999999999,)" + b" ")
+        self.fails("UNREADABLE_ANSWER", "not readable", lambda: answer(NPY, head).tensors())
+
+    def test_a_redirect_is_not_followed(self) -> None:
+        seen = []
+
+        def redirect(handler, _) -> None:
+            seen.append(handler.path)
+            reply(handler, 307, b"", Location="http://127.0.0.1:9/elsewhere")
+
+        error = self.fails(
+            "REDIRECTED", "redirects to http://127.0.0.1:9/elsewhere", lambda: self.asked(redirect)
+        )
+        self.assertEqual((error.status, seen), (307, ["/invocations"]))
+
+    def test_controls_are_written_out_and_errors_are_cut(self) -> None:
+        text = "bad\x1b[2J\x9b\u202e\r\nnext"
+        body = json.dumps({"error": text, "code": "OH\x1b[31m"}).encode()
+        error = self.fails(
+            "HTTP_400", "", lambda: self.asked(lambda handler, _: reply(handler, 400, body))
+        )
+        self.assertIn("bad\\u001b[2J\\u009b\\u202e\\u000d\nnext", error.message)
+        long = json.dumps({"error": "x" * 100_000}).encode()
+        error = self.fails(
+            "HTTP_400", "", lambda: self.asked(lambda handler, _: reply(handler, 400, long))
+        )
+        self.assertLess(len(error.message), 11_000)
+
+    def test_a_limit_that_cannot_be_meant(self) -> None:
+        self.fails(
+            "BAD_OPTION",
+            "max_answer_bytes is 0",
+            lambda: predict(Url("http://127.0.0.1:9"), "{}", max_answer_bytes=0),
+        )
 
 
 if __name__ == "__main__":

@@ -44,9 +44,13 @@ export function checkBody(
 
 /** @throws PredictionError BAD_OPTION for numbers that cannot be meant */
 export function checkNumbers(
-  options: RetryOptions & { readonly timeoutSeconds?: number; readonly wakeSeconds?: number },
+  options: RetryOptions & {
+    readonly timeoutSeconds?: number;
+    readonly wakeSeconds?: number;
+    readonly maxAnswerBytes?: number;
+  },
 ): void {
-  const { retries = 0, timeoutSeconds = 1, wakeSeconds = 0 } = options;
+  const { retries = 0, timeoutSeconds = 1, wakeSeconds = 0, maxAnswerBytes = 1 } = options;
   if (!(Number.isInteger(retries) || retries === Number.POSITIVE_INFINITY) || retries < 0) {
     throw badOption(`retries is ${retries}. Pass 0 or a larger whole number.`);
   }
@@ -54,6 +58,9 @@ export function checkNumbers(
     throw badOption(
       `timeoutSeconds is ${timeoutSeconds}. Pass more than 0 and at most ${MAX_SECONDS}.`,
     );
+  }
+  if (!(maxAnswerBytes > 0)) {
+    throw badOption(`maxAnswerBytes is ${maxAnswerBytes}. Pass 1 or more.`);
   }
   if (!(wakeSeconds >= 0)) throw badOption(`wakeSeconds is ${wakeSeconds}. Pass 0 or more.`);
 }

@@ -36,11 +36,17 @@ export interface PredictOptions extends RetryOptions {
   readonly wakeSeconds?: number;
   /** Ends the call; its reason is then thrown. */
   readonly signal?: AbortSignal;
+  /**
+   * Bytes that an answer may hold, decompressed, and so may the arrays of its npz. More is ANSWER_TOO_LARGE; `predictStream` holds
+   * nothing, and has no limit. Default: 1 GiB.
+   */
+  readonly maxAnswerBytes?: number;
   /** Seconds that each try may take. Default: 70, as SageMaker allows 60 for real-time answers. */
   readonly timeoutSeconds?: number;
 }
 
 const TIMEOUT_SECONDS = 70;
+const MAX_ANSWER_BYTES = 1024 ** 3;
 
 /**
  * Sends one request and reads the answer.
@@ -58,7 +64,7 @@ export async function predict(
   );
   const asked = options.customAttributes;
   const outputs = typeof asked === 'object' ? asked.outputs : undefined;
-  return readAnswer(answer, outputs);
+  return readAnswer(answer, { outputs, maxBytes: options.maxAnswerBytes ?? MAX_ANSWER_BYTES });
 }
 
 /** An answer whose body is still coming. */
@@ -126,6 +132,7 @@ function requestOf(
     targetModel: options.targetModel,
     targetVariant: options.targetVariant,
     inferenceComponent: options.inferenceComponent,
+    maxAnswerBytes: options.maxAnswerBytes ?? MAX_ANSWER_BYTES,
   };
 }
 

@@ -16,7 +16,7 @@ const styleOf = (width: number): Style => ({
 function answerOf(body: unknown, contentType = 'application/json'): Answer {
   const text = typeof body === 'string' ? body : JSON.stringify(body);
   const bytes = Buffer.from(text);
-  return readAnswer({ status: 200, contentType, customAttributes: '', bytes }, undefined);
+  return readAnswer({ status: 200, contentType, customAttributes: '', bytes }, { maxBytes: 1e9 });
 }
 
 const lines = (answer: Answer, width = 80) => answerLines(answer, 5.234, styleOf(width));

@@ -8,6 +8,7 @@ import io
 import json
 import re
 import zipfile
+import zlib
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from types import TracebackType
@@ -17,9 +18,12 @@ from urllib.parse import unquote
 import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
-from .errors import unreadable
+from .errors import PredictionError, unreadable
 
 Tensors = dict[str, NDArray[Any]]
+
+#: 1 GiB.
+MAX_ANSWER_BYTES = 1024**3
 
 #: The name of an only output that neither the answer nor the request names.
 _UNNAMED = "output"
@@ -32,6 +36,10 @@ _UNREADABLE = (
     KeyError,
     EOFError,
     RecursionError,
+    # A shape that is larger than what follows it.
+    MemoryError,
+    zlib.error,
+    NotImplementedError,
     zipfile.BadZipFile,
 )
 
@@ -50,6 +58,8 @@ class Answer:
     data: bytes
     #: The outputs that the request asked for by name.
     outputs: Sequence[str] = field(default=(), repr=False)
+    #: Bytes that the arrays of an npz may hold.
+    max_bytes: int = field(default=MAX_ANSWER_BYTES, repr=False)
 
     def tensors(self, dtypes: Mapping[str, DTypeLike] | None = None) -> Tensors:
         """The outputs by name, from npy, npz, or JSON in row or columnar form.
@@ -175,6 +185,13 @@ def _named_shape(part: str) -> tuple[str, tuple[int, ...]]:
 
 def _npz(answer: Answer, _: Mapping[str, DTypeLike]) -> Tensors:
     with zipfile.ZipFile(io.BytesIO(answer.data)) as archive:
+        held = sum(entry.file_size for entry in archive.infolist())
+        if held > answer.max_bytes:
+            raise PredictionError(
+                "ANSWER_TOO_LARGE",
+                f"the arrays of the npz hold {held} bytes, and may hold {answer.max_bytes}. "
+                "Ask for fewer outputs, or raise max_answer_bytes.",
+            )
         return {
             name.removesuffix(".npy"): _load(archive.read(name)) for name in archive.namelist()
         }

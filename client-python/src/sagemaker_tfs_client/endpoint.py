@@ -25,7 +25,15 @@ from botocore.exceptions import (
 )
 from urllib3.exceptions import HTTPError
 
-from .errors import ErrorAnswer, PredictionError, answer_cut, container_error, retry_after, timed_out
+from .errors import (
+    ErrorAnswer,
+    PredictionError,
+    answer_cut,
+    answer_too_large,
+    container_error,
+    retry_after,
+    timed_out,
+)
 from .targets import Endpoint, Incoming, Request
 
 _CHUNK = 64 * 1024
@@ -64,7 +72,8 @@ class EndpointTransport:
             answer = call(**{name: value for name, value in given.items() if value is not None})
         except (BotoCoreError, ClientError) as cause:
             raise service_error(cause, self._name, request.timeout_seconds) from cause
-        chunks = self._events(answer["Body"]) if stream else iter([self._read(answer["Body"])])
+        body = answer["Body"]
+        chunks = self._events(body) if stream else iter([self._read(body, request.max_answer_bytes)])
         return Incoming(
             status=answer["ResponseMetadata"]["HTTPStatusCode"],
             content_type=answer.get("ContentType", ""),
@@ -72,11 +81,19 @@ class EndpointTransport:
             chunks=chunks,
         )
 
-    def _read(self, body: Any) -> bytes:
+    def _read(self, body: Any, max_bytes: int) -> bytes:
+        parts: list[bytes] = []
+        room = max_bytes
         try:
-            return b"".join(body.iter_chunks(_CHUNK))
+            for chunk in body.iter_chunks(_CHUNK):
+                room -= len(chunk)
+                if room < 0:
+                    body.close()
+                    raise answer_too_large(self.address, max_bytes)
+                parts.append(chunk)
         except (BotoCoreError, HTTPError) as cause:
             raise answer_cut(self.address) from cause
+        return b"".join(parts)
 
     def _events(self, events: Any) -> Iterator[bytes]:
         """Raises PredictionError for the errors that SageMaker sends within the stream."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from dataclasses import dataclass
 from datetime import datetime, timezone
 from email.utils import parsedate_to_datetime
@@ -15,6 +16,8 @@ CLIENT_ERRORS = {
     "CONNECTION_REFUSED": "Nothing listens at the address.",
     "CONNECTION_LOST": "The connection ended before an answer came.",
     "ANSWER_CUT": "The connection ended within the answer.",
+    "ANSWER_TOO_LARGE": "The answer holds more than `max_answer_bytes`, as it came or decompressed.",
+    "REDIRECTED": "The address redirects. Requests are not sent on.",
     "HOST_NOT_FOUND": "The host name is unknown.",
     "NETWORK_FAILED": "The network failed.",
     "ENDPOINT_NOT_FOUND": "There is no such endpoint in the region and account.",
@@ -24,6 +27,17 @@ CLIENT_ERRORS = {
     "MODEL_ERROR": "The container failed without an error of this project's form.",
     "UNREADABLE_ANSWER": "The answer cannot be read in the form that was asked for.",
 }
+
+#: Characters of an error in the form of ours; the runtime's are shorter.
+_MOST_SHOWN = 10_000
+
+#: Codes as the catalogues have them; another server's may be anything.
+_CODE = re.compile(r"[A-Za-z][\w.-]{0,63}", re.ASCII)
+
+#: What moves a terminal's cursor, colors it or turns text around; messages repeat what servers say.
+_UNPRINTABLE = re.compile(
+    "[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ufeff]"
+)
 
 #: Characters of a foreign body, for example a proxy's page, that a message repeats.
 _SHOWN = 500
@@ -56,6 +70,7 @@ class PredictionError(Exception):
         status: int | None = None,
         retry_after_seconds: float | None = None,
     ) -> None:
+        message = _printable(message)
         super().__init__(message)
         self.code = code
         self.message = message
@@ -110,12 +125,21 @@ def _error_fields(body: bytes) -> tuple[str | None, str | None]:
     if not isinstance(document, dict) or not isinstance(document.get("error"), str):
         return None, None
     code = document.get("code")
-    return document["error"], code if isinstance(code, str) else None
+    is_code = isinstance(code, str) and _CODE.fullmatch(code)
+    return _cut(document["error"], _MOST_SHOWN), code if is_code else None
 
 
 def _shortened(body: bytes) -> str:
-    text = body.decode("utf-8", "replace").strip()
-    return f"{text[:_SHOWN]}..." if len(text) > _SHOWN else text
+    return _cut(body.decode("utf-8", "replace").strip(), _SHOWN)
+
+
+def _cut(text: str, most: int) -> str:
+    return f"{text[:most]}..." if len(text) > most else text
+
+
+def _printable(text: str) -> str:
+    """Line breaks and tabs stay, other controls are written as JSON writes them."""
+    return _UNPRINTABLE.sub(lambda found: f"\\u{ord(found[0]):04x}", text)
 
 
 def retry_after(header: str | None) -> float | None:
@@ -145,6 +169,15 @@ def answer_cut(address: str) -> PredictionError:
     return PredictionError(
         "ANSWER_CUT",
         f"the connection to {address} ended within the answer. The server's log may say why.",
+    )
+
+
+def answer_too_large(sender: str, max_bytes: int) -> PredictionError:
+    """The error for an answer beyond the caller's limit."""
+    return PredictionError(
+        "ANSWER_TOO_LARGE",
+        f"the answer of {sender} holds more than {max_bytes} bytes. "
+        "Ask for fewer outputs, raise max_answer_bytes, or read it with predict_stream.",
     )
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from .answer import Answer, StreamedAnswer
+from .answer import MAX_ANSWER_BYTES, Answer, StreamedAnswer
 from .attributes import Attributes, check_attributes, format_attributes, parse_attributes
 from .bodies import Body
 from .endpoint import EndpointTransport
@@ -29,6 +29,7 @@ def predict(
     timeout_seconds: float = TIMEOUT_SECONDS,
     retries: int = RETRIES,
     idempotent: bool = True,
+    max_answer_bytes: int = MAX_ANSWER_BYTES,
 ) -> Answer:
     """Sends one request and reads the answer.
 
@@ -36,14 +37,15 @@ def predict(
     media type of the answer, for example `application/x-npz`; the default is the server's choice, usually JSON.
     `target_model` names a model of a multi-model endpoint; `target_variant` and `inference_component` are for endpoints
     only. Each try may take `timeout_seconds`. `retries` is how often a request is sent again where that is safe; with
-    `idempotent=False` only what was surely not begun is. Within a span of OpenTelemetry the request carries its
+    `idempotent=False` only what was surely not begun is. The answer may hold `max_answer_bytes`, decompressed, and so may the
+    arrays of its npz; `predict_stream` holds nothing, and has no limit. Within a span of OpenTelemetry the request carries its
     `traceparent`.
 
     Raises PredictionError, with the container's own code and message where it answered with an error.
     """
     request = _request(
         body, content_type, accept, custom_attributes,
-        target_model, target_variant, inference_component, timeout_seconds,
+        target_model, target_variant, inference_component, timeout_seconds, max_answer_bytes,
     )  # fmt: skip
     incoming = _call(target, request, retries, idempotent, stream=False)
     asked = custom_attributes.outputs if isinstance(custom_attributes, Attributes) else ()
@@ -53,6 +55,7 @@ def predict(
         custom_attributes=parse_attributes(incoming.custom_attributes),
         data=b"".join(incoming.chunks),
         outputs=tuple(asked),
+        max_bytes=max_answer_bytes,
     )
 
 
@@ -96,7 +99,12 @@ def _request(
     target_variant: str | None,
     inference_component: str | None,
     timeout_seconds: float,
+    max_answer_bytes: int = MAX_ANSWER_BYTES,
 ) -> Request:
+    if max_answer_bytes < 1:
+        raise PredictionError(
+            "BAD_OPTION", f"max_answer_bytes is {max_answer_bytes}. Pass 1 or more."
+        )
     data, own_type = body_of(body)
     return Request(
         body=data,
@@ -107,6 +115,7 @@ def _request(
         target_variant=target_variant,
         inference_component=inference_component,
         timeout_seconds=timeout_seconds,
+        max_answer_bytes=max_answer_bytes,
     )
 
 

@@ -41,6 +41,8 @@ class Request:
     target_variant: str | None
     inference_component: str | None
     timeout_seconds: float
+    #: Of an answer that is held; streams are not.
+    max_answer_bytes: int
 
 
 @dataclass(frozen=True)

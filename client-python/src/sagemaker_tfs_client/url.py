@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Generator
 from urllib.parse import quote, urlsplit
 
 import urllib3
@@ -18,10 +18,22 @@ from urllib3.exceptions import (
 )
 
 from .attributes import HEADER
-from .errors import ErrorAnswer, PredictionError, answer_cut, container_error, retry_after, timed_out
+from .errors import (
+    ErrorAnswer,
+    PredictionError,
+    answer_cut,
+    answer_too_large,
+    container_error,
+    retry_after,
+    timed_out,
+)
 from .targets import Incoming, Request, Url
 
 _CHUNK = 64 * 1024
+#: Bytes of an error that are read.
+_MAX_ERROR_BYTES = 1024 * 1024
+#: Characters of another address that a message repeats.
+_MAX_LOCATION = 500
 _CONNECTIONS = 32
 _lock = threading.Lock()
 _pools: dict[str, urllib3.PoolManager] = {}
@@ -57,11 +69,21 @@ class UrlTransport:
         except HTTPError as cause:
             raise self._failed(cause, request) from cause
         chunks = self._chunks(response, request, deadline)
-        if response.status >= 300:
+        if 300 <= response.status < 400:
+            chunks.close()
+            response.close()
+            location = response.headers.get("location")
+            where = f" to {location[:_MAX_LOCATION]}" if location else ""
+            raise PredictionError(
+                "REDIRECTED",
+                f"{self.address} redirects{where}. Requests are not sent on: give the address that answers.",
+                status=response.status,
+            )
+        if response.status >= 400:
             raise container_error(
                 ErrorAnswer(
                     status=response.status,
-                    body=b"".join(chunks),
+                    body=beginning(chunks, _MAX_ERROR_BYTES)[0],
                     sender=self.address,
                     fallback_code=f"HTTP_{response.status}",
                     retry_after_seconds=retry_after(response.headers.get("retry-after")),
@@ -71,13 +93,19 @@ class UrlTransport:
             status=response.status,
             content_type=response.headers.get("content-type", ""),
             custom_attributes=response.headers.get(HEADER, ""),
-            chunks=chunks if stream else iter([b"".join(chunks)]),
+            chunks=chunks if stream else iter([self._whole(chunks, request)]),
         )
+
+    def _whole(self, chunks: Generator[bytes, None, None], request: Request) -> bytes:
+        data, is_cut = beginning(chunks, request.max_answer_bytes)
+        if is_cut:
+            raise answer_too_large(self.address, request.max_answer_bytes)
+        return data
 
     def _chunks(
         self, response: urllib3.BaseHTTPResponse, request: Request, deadline: float
-    ) -> Iterator[bytes]:
-        """The body as it arrives; the connection goes back to the pool at its end, and is closed before it."""
+    ) -> Generator[bytes, None, None]:
+        """The body as it arrives, decompressed; the connection goes back to the pool at its end, and is closed before it."""
         ended = False
         try:
             while True:
@@ -115,6 +143,19 @@ class UrlTransport:
                 "CONNECTION_LOST", f"the connection to {at} ended before an answer came."
             )
         return PredictionError("NETWORK_FAILED", f"the request to {at} failed ({cause}).")
+
+
+def beginning(chunks: Generator[bytes, None, None], most: int) -> tuple[bytes, bool]:
+    """At most that many bytes, and whether there are more. The rest is not read."""
+    parts: list[bytes] = []
+    room = most
+    for chunk in chunks:
+        parts.append(chunk[:room])
+        if len(chunk) > room:
+            chunks.close()
+            return b"".join(parts), True
+        room -= len(chunk)
+    return b"".join(parts), False
 
 
 def _pool() -> urllib3.PoolManager:

@@ -8,7 +8,10 @@ function answer(
   { customAttributes = '', outputs }: { customAttributes?: string; outputs?: string[] } = {},
 ) {
   const bytes = typeof body === 'string' ? Buffer.from(body) : Buffer.concat(body);
-  return readAnswer({ status: 200, contentType, customAttributes, bytes }, outputs);
+  return readAnswer(
+    { status: 200, contentType, customAttributes, bytes },
+    { outputs, maxBytes: 1e9 },
+  );
 }
 
 const json = (body: string, outputs?: string[]) =>

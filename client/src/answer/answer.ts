@@ -36,10 +36,10 @@ export interface Answer {
   text(): string;
 }
 
-/** An answer with its readers. `outputs` are those that the request asked for. */
+/** An answer with its readers. `outputs` are those that the request asked for, `maxBytes` what an npz may hold. */
 export function readAnswer(
   { status, contentType, customAttributes: header, bytes }: IncomingAnswer,
-  outputs: readonly string[] | undefined,
+  { outputs, maxBytes }: { outputs?: readonly string[] | undefined; maxBytes: number },
 ): Answer {
   const customAttributes = parseCustomAttributes(header);
   return {
@@ -48,7 +48,7 @@ export function readAnswer(
     customAttributes,
     bytes,
     tensors: (dtypes = {}) =>
-      readTensors({ contentType, customAttributes, bytes, outputs, dtypes }),
+      readTensors({ contentType, customAttributes, bytes, outputs, maxBytes, dtypes }),
     json: () => reading('JSON', () => parseJson(bytes)),
     text: () => new TextDecoder().decode(bytes),
   };

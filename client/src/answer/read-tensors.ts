@@ -9,7 +9,7 @@ import { tfRecordTensors } from './tfrecord-tensors.ts';
 
 const READERS: Readonly<Record<string, (answer: TensorAnswer) => TensorMap>> = {
   'application/x-npy': npyTensors,
-  'application/x-npz': ({ bytes }) => decodeNpz(bytes, { maxBytes: Number.MAX_SAFE_INTEGER }),
+  'application/x-npz': ({ bytes, maxBytes }) => decodeNpz(bytes, { maxBytes }),
   'application/x-tfrecord': tfRecordTensors,
   'application/json': jsonTensors,
   'application/jsonlines': jsonTensors,

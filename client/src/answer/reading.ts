@@ -7,6 +7,10 @@ export function reading<T>(what: string, read: () => T): T {
     return read();
   } catch (cause) {
     if (!(cause instanceof TensorError)) throw cause;
+    if (cause.code === 'TOO_LARGE') {
+      const message = `the answer, as ${what}, is too large: ${cause.message}. Ask for fewer outputs, or raise maxAnswerBytes.`;
+      throw new PredictionError('ANSWER_TOO_LARGE', message, { cause });
+    }
     throw unreadable(`the answer is not readable as ${what}: ${cause.message}`, cause);
   }
 }

@@ -8,6 +8,8 @@ export interface TensorAnswer {
   readonly bytes: Uint8Array;
   /** Outputs asked for by name. */
   readonly outputs: readonly string[] | undefined;
+  /** Bytes that the arrays of an npz may hold. */
+  readonly maxBytes: number;
   readonly dtypes: Readonly<Record<string, DType>>;
 }
 

@@ -4,6 +4,12 @@ import { PredictionError, type PredictionErrorOptions } from './prediction-error
 /** Characters of a body that is not ours (a proxy's page, for example) that a message repeats. */
 const SHOWN = 500;
 
+/** Characters of an error in the form of ours; the runtime's are shorter. */
+const MOST_SHOWN = 10_000;
+
+/** Codes as the catalogues have them; another server's may be anything. */
+const CODE = /^[A-Za-z][\w.-]{0,63}$/;
+
 /** What the caller can do, by status, if the message alone does not say it. */
 const ADVICE: Readonly<Record<number, string>> = {
   401: 'The address asks for credentials that predict() does not send.',
@@ -45,13 +51,14 @@ function parseError(body: string): { message: string; code: string | undefined }
   try {
     const { error, code } = JSON.parse(body) as { error?: unknown; code?: unknown };
     if (typeof error !== 'string') return undefined;
-    return { message: error, code: typeof code === 'string' ? code : undefined };
+    const isCode = typeof code === 'string' && CODE.test(code);
+    return { message: shorten(error, MOST_SHOWN), code: isCode ? code : undefined };
   } catch {
     return undefined;
   }
 }
 
-function shorten(body: string): string {
+function shorten(body: string, most = SHOWN): string {
   const text = body.trim();
-  return text.length > SHOWN ? `${text.slice(0, SHOWN)}...` : text;
+  return text.length > most ? `${text.slice(0, most)}...` : text;
 }

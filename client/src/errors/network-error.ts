@@ -28,6 +28,14 @@ export function answerCut(cause: unknown, address: string): PredictionError {
   );
 }
 
+/** The error for an answer beyond the caller's limit. */
+export function answerTooLarge(from: string, maxBytes: number): PredictionError {
+  return new PredictionError(
+    'ANSWER_TOO_LARGE',
+    `the answer of ${from} holds more than ${maxBytes} bytes. Ask for fewer outputs, raise maxAnswerBytes, or read it with predictStream.`,
+  );
+}
+
 /** The error for no answer in time. */
 export function timedOut(address: string, timeoutSeconds: number): PredictionError {
   return new PredictionError(

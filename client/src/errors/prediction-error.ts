@@ -11,6 +11,8 @@ export const CLIENT_ERRORS = {
   CONNECTION_REFUSED: 'Nothing listens at the address.',
   CONNECTION_LOST: 'The connection ended before an answer came.',
   ANSWER_CUT: 'The connection ended within the answer.',
+  ANSWER_TOO_LARGE: 'The answer holds more than `maxAnswerBytes`, as it came or decompressed.',
+  REDIRECTED: 'The address redirects. Requests are not sent on.',
   HOST_NOT_FOUND: 'The host name is unknown.',
   NETWORK_FAILED: 'The network failed, and the platform does not say how (browsers never do).',
   ENDPOINT_NOT_FOUND: 'There is no such endpoint in the region and account.',
@@ -43,10 +45,23 @@ export class PredictionError extends Error {
   readonly retryAfterSeconds: number | undefined;
 
   constructor(code: ClientCode | (string & {}), message: string, options?: PredictionErrorOptions) {
-    super(message, options);
+    super(printable(message), options);
     this.name = 'PredictionError';
     this.code = code;
     this.status = options?.status;
     this.retryAfterSeconds = options?.retryAfterSeconds;
   }
+}
+
+/** What moves a terminal's cursor, colors it or turns text around; messages repeat what servers say. */
+const UNPRINTABLE =
+  // biome-ignore lint/suspicious/noControlCharactersInRegex: these are meant.
+  /[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ufeff]/g;
+
+/** Line breaks and tabs stay, other controls are written as JSON writes them. */
+function printable(text: string): string {
+  return text.replace(
+    UNPRINTABLE,
+    (character) => `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`,
+  );
 }

@@ -5,7 +5,7 @@ import type {
   ResponseStream,
   SageMakerRuntimeClient,
 } from '@aws-sdk/client-sagemaker-runtime';
-import { answerCut } from '../errors/network-error.ts';
+import { answerCut, answerTooLarge } from '../errors/network-error.ts';
 import { serviceError } from '../errors/service-error.ts';
 import type {
   AnswerHead,
@@ -59,7 +59,12 @@ async function send(
   const answer = await client.send(command, { abortSignal: signal }).catch((cause: unknown) => {
     throw signal.aborted ? signal.reason : serviceError(cause, endpointName);
   });
-  return { ...headOf(answer), bytes: answer.Body ?? new Uint8Array() };
+  const bytes = answer.Body ?? new Uint8Array();
+  // It is held already: SageMaker itself bounds what it returns.
+  if (bytes.length > request.maxAnswerBytes) {
+    throw answerTooLarge(`endpoint ${endpointName}`, request.maxAnswerBytes);
+  }
+  return { ...headOf(answer), bytes };
 }
 
 async function stream(

@@ -36,6 +36,8 @@ export interface OutgoingRequest {
   readonly targetModel: string | undefined;
   readonly targetVariant: string | undefined;
   readonly inferenceComponent: string | undefined;
+  /** Bytes of an answer that is held; streams are not. */
+  readonly maxAnswerBytes: number;
   /** Ends the request: the caller's signal or the timeout. */
   readonly signal: AbortSignal;
 }

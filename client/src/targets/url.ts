@@ -1,7 +1,7 @@
 /** A runtime at a plain URL, by fetch. */
 import { CUSTOM_ATTRIBUTES_HEADER } from '@sagemaker-tfs/tensors/custom-attributes';
 import { containerError } from '../errors/container-error.ts';
-import { answerCut, networkError } from '../errors/network-error.ts';
+import { answerCut, answerTooLarge, networkError } from '../errors/network-error.ts';
 import { PredictionError } from '../errors/prediction-error.ts';
 import { retryAfter } from '../errors/service-error.ts';
 import type {
@@ -40,9 +40,15 @@ function invocationsUrl(url: string, targetModel: string | undefined): string {
   return parsed.href;
 }
 
+/** Bytes of an error that are read. */
+const MAX_ERROR_BYTES = 1024 * 1024;
+
 async function send(address: string, request: OutgoingRequest): Promise<IncomingAnswer> {
   const response = await post(address, request);
-  return { ...headOf(response), bytes: await readBody(response, address, request.signal) };
+  const { maxAnswerBytes } = request;
+  const { bytes, isCut } = await readBody(response, address, request.signal, maxAnswerBytes);
+  if (isCut) throw answerTooLarge(address, maxAnswerBytes);
+  return { ...headOf(response), bytes };
 }
 
 async function stream(address: string, request: OutgoingRequest): Promise<IncomingStream> {
@@ -62,11 +68,21 @@ async function post(address: string, request: OutgoingRequest): Promise<Response
     },
     // fetch takes any view, shared memory aside.
     body: request.body as Uint8Array<ArrayBuffer>,
+    // The caller trusts this address, and not whatever it names.
+    redirect: 'manual',
     signal,
   }).catch((cause: unknown) => {
     throw signal.aborted ? signal.reason : networkError(cause, address);
   });
-  if (!response.ok) throw errorOf(response, await readBody(response, address, signal), address);
+  // Browsers hide the status of a redirect.
+  if (response.type === 'opaqueredirect' || (response.status >= 300 && response.status < 400)) {
+    await response.body?.cancel().catch(() => undefined);
+    throw redirected(response, address);
+  }
+  if (!response.ok) {
+    const { bytes } = await readBody(response, address, signal, MAX_ERROR_BYTES);
+    throw errorOf(response, bytes, address);
+  }
   return response;
 }
 
@@ -78,15 +94,33 @@ function headOf(response: Response): AnswerHead {
   };
 }
 
+/** At most `maxBytes`, decompressed; of a longer body, its beginning. */
 async function readBody(
   response: Response,
   address: string,
   signal: AbortSignal,
-): Promise<Uint8Array> {
-  const bytes = await response.arrayBuffer().catch((cause: unknown) => {
-    throw signal.aborted ? signal.reason : answerCut(cause, address);
-  });
-  return new Uint8Array(bytes);
+  maxBytes: number,
+): Promise<{ readonly bytes: Uint8Array; readonly isCut: boolean }> {
+  const chunks: Uint8Array[] = [];
+  let length = 0;
+  for await (const chunk of chunksOf(response, address, signal)) {
+    const room = maxBytes - length;
+    chunks.push(chunk.length > room ? chunk.subarray(0, room) : chunk);
+    length += Math.min(chunk.length, room);
+    if (chunk.length > room) return { bytes: joined(chunks, length), isCut: true };
+  }
+  return { bytes: joined(chunks, length), isCut: false };
+}
+
+function joined([first, ...others]: readonly Uint8Array[], length: number): Uint8Array {
+  if (first && others.length === 0) return first;
+  const bytes = new Uint8Array(length);
+  let at = 0;
+  for (const chunk of first ? [first, ...others] : []) {
+    bytes.set(chunk, at);
+    at += chunk.length;
+  }
+  return bytes;
 }
 
 /** By a reader, as not every browser iterates streams. */
@@ -106,6 +140,19 @@ async function* chunksOf(
     await reader.cancel().catch(() => undefined);
   }
 }
+
+function redirected({ status, headers }: Response, address: string): PredictionError {
+  const location = headers.get('location')?.slice(0, MAX_LOCATION);
+  const where = location === undefined ? '' : ` to ${location}`;
+  return new PredictionError(
+    'REDIRECTED',
+    `${address} redirects${where}. Requests are not sent on: give the address that answers.`,
+    status === 0 ? {} : { status },
+  );
+}
+
+/** Characters of another address that a message repeats. */
+const MAX_LOCATION = 500;
 
 function errorOf(response: Response, bytes: Uint8Array, address: string): PredictionError {
   const { status } = response;

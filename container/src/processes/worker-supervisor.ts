@@ -105,16 +105,20 @@ export class WorkerSupervisor {
     clearTimeout(timer);
   }
 
-  #fork(slot: Slot, listensWhenReady: boolean): void {
-    const { variables, log, door, waitMs } = this.#options;
-    const states = door.createStates();
-    cluster.setupPrimary({ stdio: ['inherit', 'inherit', 'inherit', 'ipc', states] });
+  #variables(listensWhenReady: boolean): Record<string, string> {
     const { verdicts } = this.#fatalRuns;
-    const worker = cluster.fork({
-      ...variables,
+    return {
+      ...this.#options.variables,
       [LISTENS_WHEN_READY]: String(listensWhenReady),
       ...(verdicts && { [RUN_VERDICTS]: JSON.stringify(verdicts) }),
-    });
+    };
+  }
+
+  #fork(slot: Slot, listensWhenReady: boolean): void {
+    const { log, door, waitMs } = this.#options;
+    const states = door.createStates();
+    cluster.setupPrimary({ stdio: ['inherit', 'inherit', 'inherit', 'ipc', states] });
+    const worker = cluster.fork(this.#variables(listensWhenReady));
     this.#fatalRuns.attend(worker, () => this.running);
     Object.assign(slot, { worker, startedAt: Date.now(), isReady: false, isListening: false });
     log.info({ worker: worker.id, pid: worker.process.pid, listensWhenReady }, 'worker started');

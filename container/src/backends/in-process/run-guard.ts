@@ -27,7 +27,7 @@ const MOST_TEXTS = 4_096;
 /** From the end of a request until a run that it has left is no longer taken for one at work, in ms. */
 const LEFT_MS = 10_000;
 
-/** A guard does nothing until it is told to heed something: fingerprints take time. */
+/** A guard does nothing until it is to heed something: fingerprints take time. */
 export class RunGuard {
   readonly #listener: RunListener;
   readonly #inTurn = turnsByName();
