@@ -41,6 +41,9 @@ import { keepUnstarted } from './undelivered.ts';
 /** `input` of an execution: any of these, the rest comes from the props. */
 export type BatchTransformInput = Partial<TransformSettings>;
 
+/** Minutes of a week: nothing starts the run of a manifest again. */
+const MANIFEST_WAITS = 7 * 24 * 60;
+
 /** Those of an object's properties that are settings. */
 function given(props: object): Partial<TransformSettings> {
   const entries = Object.entries(props).filter(
@@ -251,6 +254,7 @@ export class BatchTransform extends Resource {
       },
     });
     const manifest: BatchTransformInput = {
+      waitMinutes: MANIFEST_WAITS,
       dataType: 'ManifestFile',
       inputUri: `s3://${EventField.fromPath('$.detail.bucket.name')}/${EventField.fromPath('$.detail.object.key')}`,
     };

@@ -35,7 +35,8 @@ export const RUN_ERRORS = {
     jobsContinue: true,
   },
   AlreadyRunning: {
-    meaning: 'Another execution writes below the same output prefix.',
+    meaning:
+      'Another execution writes below the same output prefix, and has not ended within `waitMinutes`.',
     jobsContinue: true,
   },
   BeginFailed: {

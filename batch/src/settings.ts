@@ -91,6 +91,11 @@ export interface TransformSettings {
   readonly maxFailurePercent: number;
   /** Hours of all instances together after which a sharded run starts no more jobs and fails; 0 for no limit. */
   readonly budgetInstanceHours: number;
+  /**
+   * Minutes that a run waits for another one below the same output prefix before it fails with `AlreadyRunning`. A run that
+   * a manifest has started waits a week.
+   */
+  readonly waitMinutes: number;
 }
 
 /** The default of a setting. Places have none, and neither has the media type of the inputs: the model decides it. */
@@ -123,6 +128,7 @@ export const DEFAULT_SETTINGS = {
   allowEmpty: false,
   maxFailurePercent: 50,
   budgetInstanceHours: 0,
+  waitMinutes: 0,
 } as const satisfies Omit<TransformSettings, 'inputUri' | 'outputUri' | 'contentType'>;
 
 /**
@@ -188,6 +194,7 @@ export const SETTING_RULES = {
   allowEmpty: { type: 'boolean' },
   maxFailurePercent: integer(0, 100),
   budgetInstanceHours: integer(0, 1_000_000),
+  waitMinutes: integer(0, 20_160),
 } as const satisfies Readonly<Record<SettingName, SettingRule>>;
 
 /** Name of a setting that is a whole number and has a default. */

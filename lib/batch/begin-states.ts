@@ -1,6 +1,6 @@
 /**
  * The beginning of every run. One execution at a time writes below an output prefix: it holds a lease, which another
- * takes over when it has ended.
+ * takes over when it has ended. Another one waits for that as long as its settings say.
  */
 
 import { MACHINE_STATES } from '@sagemaker-tfs/batch';
@@ -10,6 +10,7 @@ import { jsonata, literal } from './jsonata.ts';
 import { statesArn } from './states-arn.ts';
 
 const ALREADY_RUNNING = 'Already running';
+const WAIT_FOR_HOLDER = 'Wait for holder?';
 
 /** Whether the run that holds the lease still runs. */
 const HOLDER_STATES = {
@@ -40,7 +41,7 @@ const HOLDER_STATES = {
         Output: jsonata(
           '$merge([$states.input, { "begun": $merge([$states.input.begun, { "hidden": $states.errorOutput.Cause }]) }])',
         ),
-        Next: ALREADY_RUNNING,
+        Next: WAIT_FOR_HOLDER,
       },
     ],
     Output: jsonata('$merge([$states.input, { "status": $states.result.Status }])'),
@@ -56,7 +57,38 @@ const HOLDER_STATES = {
         Next: MACHINE_STATES.takeOver,
       },
     ],
+    Default: WAIT_FOR_HOLDER,
+  },
+};
+
+/** JSONata of the seconds that the run has waited. */
+const WAITED = '($exists($states.input.waited) ? $states.input.waited : 0)';
+/** JSONata of the seconds that it may wait. */
+const MAY_WAIT = '($states.input.settings.waitMinutes * 60)';
+const FIRST_PAUSE = 60;
+/** Two weeks of such pauses take 13,000 events of an execution's 25,000. */
+const LONGEST_PAUSE = 1_800;
+
+/** Looks at the lease again and again: after a minute at first, and then after a quarter of the time so far. */
+const WAIT_STATES = {
+  [WAIT_FOR_HOLDER]: {
+    Type: 'Choice',
+    Choices: [
+      {
+        Condition: jsonata(`${WAITED} < ${MAY_WAIT}`),
+        Output: jsonata(`(
+          $pause := $min([${LONGEST_PAUSE}, ${FIRST_PAUSE} + $floor(${WAITED} / 4), ${MAY_WAIT} - ${WAITED}]);
+          { "settings": $states.input.settings, "pause": $pause, "waited": ${WAITED} + $pause }
+        )`),
+        Next: 'Wait for holder',
+      },
+    ],
     Default: ALREADY_RUNNING,
+  },
+  'Wait for holder': {
+    Type: 'Wait',
+    Seconds: jsonata('$states.input.pause'),
+    Next: MACHINE_STATES.begin,
   },
 };
 
@@ -69,7 +101,7 @@ const WHO_RUNS = `(
 )`;
 
 /**
- * `Begin` to `Already running`; `{settings, since}` continues to `next`.
+ * `Begin` to `Already running`, of `{settings}`; `{settings, since}` continues to `next`.
  * @param held where a run that may hold the lease goes with `{error, reason}`
  * @param failure where one goes that holds none
  */
@@ -77,17 +109,17 @@ export function beginStates(
   { shardFunctionArn, modelName }: DefinitionProps,
   { next, held, failure }: Readonly<Record<'next' | 'held' | 'failure', string>>,
 ) {
-  const call = (more: string, settings: string) => ({
+  const call = (more: string) => ({
     ...callFunction(
       shardFunctionArn,
-      `$merge([{ "action": "begin", "settings": ${settings}, "model": ${literal(modelName)}, "execution": $states.context.Execution.Id }, ${more}])`,
-      `{ "settings": ${settings}, "begun": $states.result.Payload }`,
+      `$merge([{ "action": "begin", "settings": $states.input.settings, "model": ${literal(modelName)}, "execution": $states.context.Execution.Id }, ${more}])`,
+      '$merge([$states.input, { "begun": $states.result.Payload }])',
       'Begun?',
     ),
     ...failWith('BeginFailed', held),
   });
   return {
-    [MACHINE_STATES.begin]: call('{}', '$states.input'),
+    [MACHINE_STATES.begin]: call('{}'),
     'Begun?': {
       Type: 'Choice',
       Choices: [
@@ -98,15 +130,13 @@ export function beginStates(
           ),
           Next: next,
         },
-        { Condition: jsonata('$exists($states.input.begun.hidden)'), Next: ALREADY_RUNNING },
+        { Condition: jsonata('$exists($states.input.begun.hidden)'), Next: WAIT_FOR_HOLDER },
       ],
       Default: 'Describe holder',
     },
     ...HOLDER_STATES,
-    [MACHINE_STATES.takeOver]: call(
-      '{ "takeOver": $states.input.begun.lease }',
-      '$states.input.settings',
-    ),
+    ...WAIT_STATES,
+    [MACHINE_STATES.takeOver]: call('{ "takeOver": $states.input.begun.lease }'),
     [ALREADY_RUNNING]: {
       Type: 'Pass',
       Output: jsonata(runFailure('AlreadyRunning', WHO_RUNS)),

@@ -96,7 +96,7 @@ export function validateStates(defaults: string, next: string, failure: string) 
         {
           Condition: jsonata('$count($states.input.errors) = 0'),
           Assign: KEEP_OUTPUT,
-          Output: jsonata('$states.input.settings'),
+          Output: jsonata('{ "settings": $states.input.settings }'),
           Next: next,
         },
       ],

@@ -56,7 +56,12 @@ function describing(name: string, executions: Executions): Service {
 }
 
 /** Runs one execution while these others are known. */
-async function start(arn: string, executions: Executions = {}, more: Service = () => undefined) {
+async function start(
+  arn: string,
+  executions: Executions = {},
+  more: Service = () => undefined,
+  settings: object = {},
+) {
   const [name = ''] = arn.split(':').slice(6);
   const jobs: unknown[] = [];
   const service: Service = async (resource, args) => {
@@ -69,7 +74,7 @@ async function start(arn: string, executions: Executions = {}, more: Service = (
     writeOutputs(s3)(args as Job);
     return { TransformJobArn: 'arn:aws:sagemaker:x:1:transform-job/job' };
   };
-  const input = { runId: arn.split(':').at(-1) };
+  const input = { runId: arn.split(':').at(-1), ...settings };
   const output = await execute(machine, input, service, {
     Execution: { Name: 'n', Id: arn },
   }).catch((error: unknown) => {
@@ -192,4 +197,73 @@ test('a lease that cannot be returned ends no run', async () => {
 test('a file that is no lease is taken over', async () => {
   s3.objects.set(LEASE, Buffer.from('{"execution": 7}'));
   expect((await start(SECOND)).output).toMatchObject(DONE);
+});
+
+describe('a run that waits', () => {
+  const RUNNING = { Status: 'RUNNING' };
+  /** Calls `seen` at each look at the lease. */
+  const looking =
+    (seen: () => void): Service =>
+    (_, args) => {
+      if ((args as { Payload?: { action?: string } }).Payload?.action === 'begin') seen();
+      return undefined;
+    };
+
+  test.each<[string, string, (first: string) => void]>([
+    ['has ended', HOME, () => undefined],
+    ['of another region has returned the lease', 'eu-west-1:111111111111', returned],
+  ])('begins once the other %s', async (_, place, end) => {
+    const first = executionOf('nightly', 'first', place);
+    leave(first);
+    const executions = { [first]: RUNNING };
+    let looks = 0;
+    const more = looking(() => {
+      looks += 1;
+      if (looks < 4) return;
+      executions[first] = { Status: 'SUCCEEDED' };
+      if (looks === 4) end(first);
+    });
+    const { output, jobs } = await start(SECOND, executions, more, { waitMinutes: 60 });
+    expect(output).toMatchObject(DONE);
+    expect(jobs.length).toBeGreaterThan(0);
+    expect(looks).toBeGreaterThanOrEqual(4);
+  });
+
+  test('keeps waiting if a third one was faster', async () => {
+    const [first, third] = [executionOf('nightly', 'first'), executionOf('nightly', 'third')];
+    leave(first);
+    const executions: Record<string, { Status: string }> = { [first]: RUNNING };
+    let looks = 0;
+    const more = looking(() => {
+      looks += 1;
+      if (looks === 2) executions[first] = { Status: 'FAILED' };
+      // Between the look at the first one and the taking over of its lease.
+      if (looks === 3) leave(third);
+      executions[third] = looks < 6 ? RUNNING : { Status: 'SUCCEEDED' };
+    });
+    const { output } = await start(SECOND, executions, more, { waitMinutes: 60 });
+    expect(output).toMatchObject(DONE);
+    expect(looks).toBeGreaterThanOrEqual(6);
+  });
+
+  test.each([
+    [0, 1],
+    [1, 2],
+    [20_160, 700],
+  ])('of %d minutes at most ends with the reason, after %d looks', async (waitMinutes, most) => {
+    const first = executionOf('nightly', 'first');
+    leave(first);
+    let looks = 0;
+    const more = looking(() => {
+      looks += 1;
+    });
+    const { output } = await start(SECOND, { [first]: RUNNING }, more, { waitMinutes });
+    expect(output).toMatchObject({ error: 'AlreadyRunning' });
+    expect(looks).toBeLessThanOrEqual(most);
+    expect(looks).toBeGreaterThan(most * 0.9);
+  });
+
+  function returned(first: string): void {
+    s3.objects.set(LEASE, Buffer.from(JSON.stringify({ execution: first, returned: true })));
+  }
 });

@@ -650,6 +650,14 @@ test('schedule, deployment and upload start executions, and an alarm tells of th
       source: ['aws.s3'],
       detail: { bucket: { name: ['data'] }, object: { key: [{ wildcard: 'input/*.manifest' }] } },
     },
+    // A manifest that comes during another run waits for its end.
+    Targets: [
+      {
+        InputTransformer: {
+          InputTemplate: Match.stringLikeRegexp('"waitMinutes":10080,"dataType":"ManifestFile"'),
+        },
+      },
+    ],
   });
 });
 

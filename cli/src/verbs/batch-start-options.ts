@@ -63,6 +63,7 @@ interface MachineOptions {
   readonly noticesAt?: string;
   readonly noticeTopic?: string;
   readonly budgetInstanceHours?: number;
+  readonly waitMinutes?: number;
 }
 
 /** Adds them all. */
@@ -146,6 +147,11 @@ function addMachine(start: Command): void {
       '--budget-instance-hours <number>',
       'instance hours after which a sharded run starts no more jobs',
       wholeNumber(),
+    )
+    .option(
+      '--wait-minutes <number>',
+      'wait so long for another run over the same outputs (default: fail at once)',
+      wholeNumber(0, SETTING_RULES.waitMinutes.max),
     );
 }
 
@@ -268,6 +274,7 @@ const TAKEN_BY: { readonly [Name in keyof Options]?: readonly Way[] } = {
   runId: MACHINE,
   allowEmpty: MACHINE,
   budgetInstanceHours: MACHINE,
+  waitMinutes: MACHINE,
   keySuffix: ['machine', 'processing'],
   maxFailurePercent: ['machine', 'processing'],
   existing: NO_WORKER,

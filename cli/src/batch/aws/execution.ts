@@ -5,7 +5,9 @@ import {
   DescribeExecutionCommand,
   type DescribeExecutionCommandOutput,
   GetExecutionHistoryCommand,
+  type HistoryEvent,
   type SFNClient,
+  type StateExitedEventDetails,
 } from '@aws-sdk/client-sfn';
 import {
   asDirectory,
@@ -125,20 +127,20 @@ async function settingsOf(
   executionArn: string,
   tries: number,
 ): Promise<{ readonly settings: Settings; readonly since: number | undefined }> {
-  const { events = [] } = await sfn.send(
+  const { events, nextToken } = await sfn.send(
     new GetExecutionHistoryCommand({ executionArn, maxResults: FIRST_EVENTS }),
   );
-  const exits = events.flatMap(({ stateExitedEventDetails: exit }) => (exit ? [exit] : []));
+  const exits = exitsOf(events);
   const exited = exits.find(({ name }) => name === MACHINE_STATES.validate);
   const parsed = z
     .object({ settings: settingsSchema })
     .safeParse(exited?.output === undefined ? undefined : JSON.parse(exited.output));
   if (parsed.success) {
     const { settings } = parsed.data;
-    const outputs = exits
-      .filter(({ name = '' }) => BEGIN.includes(name))
-      .map(({ output }) => output);
-    return { settings, since: sinceOf(settings, outputs) };
+    if (settings.existing === 'skip') return { settings, since: undefined };
+    const since =
+      sinceOf(settings, exits) ?? (await sinceLater(sfn, settings, executionArn, nextToken));
+    return { settings, since };
   }
   if (tries > 1) {
     await sleep(1_000);
@@ -151,12 +153,32 @@ async function settingsOf(
   );
 }
 
+/** Of a run that has waited for another one: its beginning is further on. */
+async function sinceLater(
+  sfn: SFNClient,
+  settings: Settings,
+  executionArn: string,
+  first: string | undefined,
+): Promise<number | undefined> {
+  for (let nextToken = first; nextToken !== undefined; ) {
+    const page = await sfn.send(new GetExecutionHistoryCommand({ executionArn, nextToken }));
+    const since = sinceOf(settings, exitsOf(page.events));
+    if (since !== undefined) return since;
+    nextToken = page.nextToken;
+  }
+  return undefined;
+}
+
+function exitsOf(events: readonly HistoryEvent[] = []): StateExitedEventDetails[] {
+  return events.flatMap(({ stateExitedEventDetails: exit }) => (exit ? [exit] : []));
+}
+
 function sinceOf(
   { existing }: Settings,
-  outputs: readonly (string | undefined)[],
+  exits: readonly StateExitedEventDetails[],
 ): number | undefined {
-  if (existing === 'skip') return undefined;
-  for (const output of outputs) {
+  for (const { name = '', output } of exits) {
+    if (!BEGIN.includes(name)) continue;
     const { success, data } = begunSchema.safeParse(JSON.parse(output ?? 'null'));
     if (success) return existing === 'replace' ? data.begun.since.run : data.begun.since.origin;
   }

@@ -19,7 +19,7 @@ export function startSageMaker(describe: () => object): Promise<SageMakerStandIn
 
 /**
  * Any service of AWS that speaks JSON. It refuses what AWS's service models refuse.
- * @param answer asked at every other call; an error where it has a `__type`, and lost on its way where there is none
+ * @param answer asked at every other call; an error where it has a `__type`, and lost on its way if undefined
  */
 export async function startService(
   answer: (operation: string, input: unknown) => object | undefined,
