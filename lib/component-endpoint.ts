@@ -15,7 +15,7 @@ import { ComponentMetrics } from './components/metrics.ts';
 import type { BoundComponent, ComponentEndpointProps, ComponentProps } from './components/props.ts';
 import { addComponentScaling } from './components/scaling.ts';
 import { renderUpdate, rollbackAlarm } from './components/update.ts';
-import { encryptionKeyOf, setEncryptionKey } from './encryption.ts';
+import { encryptionKeyOf, grantFormerKeys, setEncryptionKey, setFormerKeys } from './encryption.ts';
 import { takesVolumeKey } from './endpoint/combinations.ts';
 import { defaultName, MAX_ENDPOINT_NAME, spellings } from './endpoint/default-name.ts';
 import { EndpointBase, endpointArnOf, INVOKE } from './endpoint/endpoint-base.ts';
@@ -75,6 +75,7 @@ export class ComponentEndpoint extends EndpointBase {
       requireModel(this, `components[${i}]`, one);
     });
     setEncryptionKey(this, props.encryptionKey);
+    setFormerKeys(this, props.formerEncryptionKeys);
     checkComponents(this, props);
     checkComponentsInRegion(this);
     this.endpointName = props.endpointName ?? nameOf(this);
@@ -188,6 +189,9 @@ export class ComponentEndpoint extends EndpointBase {
     const key = encryptionKeyOf(this);
     const volumeKey = takesVolumeKey({ variants: [{ ...rest, model }] }) ? key : undefined;
     volumeKey?.grantEncryptDecrypt(this.executionRole);
+    // Copies of before read their archives until the update is complete, and after a rollback.
+    const roles = components.flatMap(({ model }) => model.role ?? []);
+    for (const role of new Set([this.executionRole, ...roles])) grantFormerKeys(this, role);
     const config = new CfnEndpointConfig(this, 'Config', {
       productionVariants: [
         {

@@ -123,6 +123,11 @@ export interface ComponentEndpointProps extends VpcAttachmentProps {
    */
   readonly encryptionKey?: IKey;
   /**
+   * Keys that archives and volumes are under from before. The roles may use them beside `encryptionKey`.
+   * @default - those of the stack, or none
+   */
+  readonly formerEncryptionKeys?: readonly IKey[];
+  /**
    * How long the components' logs are kept.
    * @default RetentionDays.THREE_MONTHS
    */

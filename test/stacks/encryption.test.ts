@@ -506,6 +506,62 @@ describe('a key from before', () => {
     },
   );
 
+  interface Role {
+    readonly AssumeRolePolicyDocument: unknown;
+  }
+  interface Attached {
+    readonly Roles?: readonly { readonly Ref?: string }[];
+    readonly PolicyDocument: { readonly Statement: readonly Record<string, unknown>[] };
+  }
+
+  /** Roles that run models and may not decrypt under the former key. */
+  function withoutFormerKey(made: Template): string[] {
+    const roles = Object.entries(made.findResources('AWS::IAM::Role')).filter(
+      ([, { Properties }]) =>
+        JSON.stringify((Properties as Role).AssumeRolePolicyDocument).includes('sagemaker'),
+    );
+    expect(roles).not.toEqual([]);
+    const allowed = Object.values(made.findResources('AWS::IAM::Policy')).flatMap(
+      ({ Properties }) => {
+        const { Roles = [], PolicyDocument } = Properties as Attached;
+        const decrypts = PolicyDocument.Statement.some(
+          ({ Action, Resource }) =>
+            [Action].flat().includes('kms:Decrypt') &&
+            [Resource].flat().includes(formerEncryptionKeyArns[0]),
+        );
+        return decrypts ? Roles.map(({ Ref }) => Ref) : [];
+      },
+    );
+    return roles.map(([id]) => id).filter((id) => !allowed.includes(id));
+  }
+
+  const components = [
+    { name: 'a', memoryMiB: 512 },
+    { name: 'b', archive: 's3://models/b.tar.gz' },
+  ];
+  const shared = {
+    components,
+    managedInstances: { maxInstances: 2 },
+    instanceType: 'ml.g5.2xlarge',
+  };
+  const archived = { model: undefined, archive: 's3://models/m.tar.gz' };
+  test.each<[string, object, string]>([
+    ['an endpoint', { endpoint: {} }, 'm'],
+    ['an asynchronous endpoint', { endpoint: { async: true } }, 'm'],
+    ['an archive', { ...archived, endpoint: {} }, 'm'],
+    ['components', { endpoint: shared }, 'm'],
+    ['components of archives', { ...archived, endpoint: shared }, 'm'],
+    ['a batch', { batch: {} }, 'm-batch'],
+  ])('every role that runs models may read what is under it: %s', (_, model, stack) => {
+    for (const encryptionKeyArn of [KEY, undefined]) {
+      const made = template(`tensorflow-${stack}`, model, {
+        encryptionKeyArn,
+        formerEncryptionKeyArns,
+      });
+      expect(withoutFormerKey(made)).toEqual([]);
+    }
+  });
+
   test('it is remarked on by its own field, and warned of nowhere', () => {
     const app = testApp();
     const models = { m: { model: MODEL_DIR, batch: {} } };
