@@ -164,6 +164,7 @@ export class RealtimeEndpoint extends EndpointBase {
       .flatMap(modelsOf)
       .flatMap(({ role }) => role ?? []);
     const permissions = allowRollback(this, this.rollbackAlarms, new Set(roles));
+    this.warnOfReservations();
     this.resource = this.createEndpoint(props);
     this.resource?.node.addDependency(...permissions, logs);
     for (const { name, props } of this.variants) {
@@ -244,6 +245,20 @@ export class RealtimeEndpoint extends EndpointBase {
     Annotations.of(this).addWarningV2(
       '@sagemaker-tfs/cdk:fixedBesideScaled',
       `variants: ${fixed.map(({ name }) => `'${name}'`).join(', ')} has no scaling beside a variant that has. Updates then keep the instance counts of all variants, so a change of its instanceCount has no effect. Give it scaling too, with minInstances and maxInstances alike for a fixed number`,
+    );
+  }
+
+  /**
+   * A second fleet has no instances but those that the reservation has left.
+   * @see https://docs.aws.amazon.com/sagemaker/latest/dg/deployment-guardrails-blue-green.html
+   * @see https://docs.aws.amazon.com/sagemaker/latest/APIReference/API_ProductionVariantCapacityReservationSummary.html
+   */
+  private warnOfReservations(): void {
+    const reserved = this.allVariants().filter(({ props }) => props.capacityReservationArn);
+    if (this.traffic.type === 'rolling' || reserved.length === 0) return;
+    Annotations.of(this).addWarningV2(
+      '@sagemaker-tfs/cdk:fleetsOfReservation',
+      `variants: ${reserved.map(({ name }) => `'${name}'`).join(', ')} runs on the instances of a reservation alone, and every update starts a second fleet beside the first: without as many free instances in the reservation it fails. Reserve twice as many, or use a 'rolling' deployment, which needs those of one step`,
     );
   }
 

@@ -697,6 +697,24 @@ describe('several instance types', () => {
     });
   });
 
+  test.each<[string, boolean, NonNullable<DeploymentProps['traffic']>]>([
+    ['all at once', true, { type: 'all-at-once' }],
+    ['canary', true, { type: 'canary', percent: 50, wait: Duration.minutes(1) }],
+    ['rolling', false, { type: 'rolling', percent: 50, wait: Duration.minutes(1) }],
+  ])('a second fleet on a reservation is warned of: %s', (_, warned, traffic) => {
+    const stack = testStack();
+    const capacityReservationArn = 'arn:aws:sagemaker:us-east-1:123456789012:training-plan/mine';
+    new RealtimeEndpoint(stack, 'Endpoint', {
+      variants: [{ model: testModel(stack), instanceCount: 2, capacityReservationArn }],
+      deployment: { traffic },
+    });
+    const found = Annotations.fromStack(stack).findWarning(
+      '*',
+      Match.stringLikeRegexp("'AllTraffic' runs on the instances of a reservation"),
+    );
+    expect(found).toHaveLength(warned ? 1 : 0);
+  });
+
   test.each<[string, Partial<VariantProps>]>([
     ['variants[0].instancePools: 0 given', { instancePools: [] }],
     [
