@@ -6,8 +6,9 @@ import type { DeadLetters } from '../batch/aws/fetch/dead-letters.ts';
 import type { FetchReport } from '../batch/aws/fetch/fetch.ts';
 import type { PartsOptions, PartsReport } from '../batch/aws/fetch/in-parts.ts';
 import type { FetchPlaces } from '../batch/aws/fetch/input-prefix.ts';
+import type { RangedOutputs } from '../batch/aws/fetch/source.ts';
 import type { FileFormat } from '../batch/aws/fetch/write-file.ts';
-import { usageError } from '../errors.ts';
+import { CommandError, usageError } from '../errors.ts';
 import { printResult } from '../output/print.ts';
 import { progress } from '../output/progress.ts';
 import { placesOf, type Shared, shared } from './job-options.ts';
@@ -49,7 +50,7 @@ export function addBatchFetch(batch: Command): void {
       .option('--on <column>', 'column of that file with the keys, as answers have them', 'key')
       .option(
         '--part-keys <number>',
-        'write files with this number of outputs, from many ranges of keys at once; the same command again continues after an interruption',
+        'write files with this number of outputs (a part of a worker is never cut), from many ranges of keys at once; the same command again continues after an interruption',
         wholeNumber(),
       )
       .option(
@@ -162,10 +163,15 @@ async function fromS3(
       const { inputUri, outputUri, accept } = places;
       const packed = inputUri === undefined ? undefined : await packedOnS3(s3, inputUri);
       const outputs = await rangedOutputs(s3, outputUri, { packed, accept });
+      const { undone } = outputs;
+      // What a folder was planned for it holds at the end: nothing more is looked for.
+      if (undone && partKeys !== undefined) throw notDone(undone, '');
       const how = { ...common, inputPrefix: packed?.prefix ?? (await inputPrefix(s3, places)) };
       if (partKeys === undefined) {
         const { fetchOutputs } = await import('../batch/aws/fetch/fetch.ts');
-        return fetchOutputs(inOrder(outputs), { ...how, file: out });
+        const report = await fetchOutputs(inOrder(outputs), { ...how, file: out });
+        if (undone) throw notDone(undone, `${out} holds what is there so far. `, report);
+        return report;
       }
       const { fetchInParts } = await import('../batch/aws/fetch/in-parts.ts');
       return fetchInParts(outputs, {
@@ -173,6 +179,19 @@ async function fromS3(
       });
     },
     partKeys === undefined ? {} : forManyReads(),
+  );
+}
+
+/** Of a worker's run that has not come to its end. */
+function notDone(
+  { ranges, of }: NonNullable<RangedOutputs['undone']>,
+  held: string,
+  details?: FetchReport,
+): CommandError {
+  return new CommandError(
+    'BATCH_INCOMPLETE',
+    `the worker's run is not complete: ${ranges} of ${of} ranges of keys are not done. ${held}Run the worker again, which continues, then fetch.`,
+    { ...(details && { details }) },
   );
 }
 

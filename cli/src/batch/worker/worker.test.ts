@@ -209,6 +209,29 @@ describe('a manifest as input', () => {
   });
 });
 
+test('fetch of a run that is not complete says so, and begins no folder that would lack the rest', async () => {
+  const out = s3.stored.get('out') as Map<string, never>;
+  for (const [key, object] of [...out]) {
+    if (key.startsWith('plain/')) out.set(key.replace('plain/', 'half/'), object);
+  }
+  const done = [...out.keys()].filter((key) => key.startsWith('half/_worker/done/'));
+  const ranges = done.length;
+  out.delete(done[0] as string);
+  const fetch = (...more: string[]) =>
+    sagemakerTfs(['batch', 'fetch', 's3://out/half/', ...more, '--json'], s3.environment);
+  const file = join(work, 'half.ndjson');
+  const report = await fetch('--out', file);
+  expect(report.exitCode).toBe(1);
+  expect(JSON.parse(report.stdout)).toMatchObject({
+    code: 'BATCH_INCOMPLETE',
+    error: expect.stringContaining(`1 of ${ranges} ranges of keys are not done`),
+  });
+  expect((await readFile(file, 'utf8')).split('\n').filter(Boolean)).toHaveLength(COUNT);
+  const folder = join(work, 'half-parts');
+  expect(await fetch('--out', folder, '--part-keys', '100')).toMatchObject({ exitCode: 1 });
+  await expect(readFile(folder)).rejects.toMatchObject({ code: 'ENOENT' });
+});
+
 test('fetch joins the parts, errors included', async () => {
   const fetch = async (file: string) => {
     const args = ['batch', 'fetch', 's3://out/plain/', '--out', join(work, file), '--json'];

@@ -192,6 +192,7 @@ async function fetchRange(
         folder,
         file: partName(number, progress.parts, format),
         partial: partialFolder(folder),
+        ...{ atOnce: source.rangesAtOnce, smaller: source.smallerParts },
       },
     });
     const { outputs } = progress;

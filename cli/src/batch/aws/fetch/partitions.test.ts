@@ -107,12 +107,20 @@ test('what is there stays, another column is refused, and so are columns that pa
 });
 
 test('a column of too many or too long values is refused, and nothing is left of the part', async () => {
-  const many = async (body: (at: number) => object) =>
-    fetchInParts(await outputs(150, body), {
-      ...{ from: 's3://out/o/', folder: mkdtempSync(join(work, 'many-')), format: 'parquet' },
-      ...{ partKeys: 1_000, partitionBy: 'at', share: { index: 0, of: 1 } },
-    });
-  await expect(many((at) => ({ at: String(at) }))).rejects.toThrow(/more than 100 values/);
+  const many = async (body: (at: number) => object, own: object = {}) =>
+    fetchInParts(
+      { ...(await outputs(150, body)), ...own },
+      {
+        ...{ from: 's3://out/o/', folder: mkdtempSync(join(work, 'many-')), format: 'parquet' },
+        ...{ partKeys: 1_000, partitionBy: 'at', share: { index: 0, of: 1 } },
+      },
+    );
+  await expect(many((at) => ({ at: String(at) }))).rejects.toThrow(
+    /more than 100 values.*give a smaller --part-keys/,
+  );
+  // Parts of a worker are as large as the worker made them, and fewer are written at once.
+  const workers = { rangesAtOnce: 2, smallerParts: 'run the worker again' };
+  expect(await many((at) => ({ at: String(at) }), workers)).toMatchObject({ answers: 150 });
   await expect(many(() => ({ at: 'x'.repeat(300) }))).rejects.toThrow(/too long/);
 });
 

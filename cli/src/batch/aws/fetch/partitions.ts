@@ -9,8 +9,8 @@ import { syncFile } from './write-file.ts';
 
 /** Rows that wait in memory, of all values together. */
 const WAITING = 5_000;
-/** Files of a part. */
-const MAX_VALUES = 100;
+/** Files that are open at once, of all parts that are written at once. */
+const MAX_FILES = 1_600;
 /** Folder of the key, where no column has that name. */
 const KEY_FOLDER = 'folder';
 
@@ -59,6 +59,10 @@ export interface PartFiles {
   readonly file: string;
   /** Folder for incomplete files. */
   readonly partial: string;
+  /** Parts that are written at once. */
+  readonly atOnce: number;
+  /** What makes parts smaller. */
+  readonly smaller: string;
 }
 
 interface OpenFile {
@@ -113,11 +117,12 @@ function openFile(
   value: string | null,
   number: number,
   partition: Partition,
-  { folder, file, partial }: PartFiles,
+  { folder, file, partial, atOnce, smaller }: PartFiles,
 ): OpenFile {
-  if (number >= MAX_VALUES) {
+  const most = Math.floor(MAX_FILES / atOnce);
+  if (number >= most) {
     throw usageError(
-      `--partition-by ${partition.by} has more than ${MAX_VALUES} values in one part. Choose a column with fewer, or give a smaller --part-keys.`,
+      `--partition-by ${partition.by} has more than ${most} values in one part. Choose a column with fewer, or ${smaller}.`,
     );
   }
   const path = join(partial, `${file}.${process.pid}.${number}`);

@@ -10,12 +10,16 @@ import {
   PARTS_FOLDER,
   parseAnswerLine,
   parseS3Uri,
+  rangesOf,
   type S3Location,
+  WORKER_DONE,
+  type WorkerPlan,
 } from '@sagemaker-tfs/batch';
 import { keyRanges, listObjects, readBytes } from '@sagemaker-tfs/batch/s3';
 import { usageError } from '../../../errors.ts';
 import { acceptOfFolder } from '../../local/existing.ts';
 import { sizeOfInput, sortedFolder } from '../../local/inputs.ts';
+import { count } from '../count.ts';
 import { readWorkerPlan } from '../worker-keys.ts';
 import { named, type PackedNames } from './packed-names.ts';
 
@@ -55,6 +59,10 @@ export interface RangedOutputs {
   readonly rangesAtOnce: number;
   /** Objects that are read at once, of each range. */
   readonly reads: number;
+  /** What makes the files of a fetch in parts smaller, as advice. */
+  readonly smallerParts: string;
+  /** Of a worker's run, the ranges of keys that are not done, and all; undefined if there are none. */
+  readonly undone?: { readonly ranges: number; readonly of: number } | undefined;
 }
 
 /** What is known of outputs beside their bytes. */
@@ -69,6 +77,12 @@ interface OutputFacts {
 const RANGES = 128;
 const RANGES_AT_ONCE = 16;
 
+/** A worker's part is an object, and never cut. */
+const SMALLER = {
+  fetch: 'give a smaller --part-keys',
+  worker: 'run the worker into another output prefix with a smaller --part-keys',
+};
+
 /** Outputs below an S3 prefix, of a transform job or of a worker. */
 export async function rangedOutputs(
   s3: S3Client,
@@ -76,10 +90,12 @@ export async function rangedOutputs(
   facts: OutputFacts = {},
 ): Promise<RangedOutputs> {
   const place = asDirectory(parseS3Uri(uri));
-  const isWorkers = (await readWorkerPlan(s3, uri)) !== undefined;
+  const plan = await readWorkerPlan(s3, uri);
+  const isWorkers = plan !== undefined;
   const root = isWorkers ? { ...place, key: place.key + PARTS_FOLDER } : place;
   const objectOf = isWorkers ? partOf : outputOf;
   return {
+    undone: plan && (await undoneOf(s3, place, plan)),
     whole: { prefix: root.key },
     async ranges() {
       const ranges = await keyRanges(s3, root, RANGES);
@@ -92,9 +108,16 @@ export async function rangedOutputs(
       }
     },
     ...(isWorkers
-      ? { rangesAtOnce: PART_READS, reads: PART_READS }
-      : { rangesAtOnce: RANGES_AT_ONCE, reads: READS }),
+      ? { rangesAtOnce: PART_READS, reads: PART_READS, smallerParts: SMALLER.worker }
+      : { rangesAtOnce: RANGES_AT_ONCE, reads: READS, smallerParts: SMALLER.fetch }),
   };
+}
+
+/** Ranges without the file that says that they are done. */
+async function undoneOf(s3: S3Client, { bucket, key }: S3Location, plan: WorkerPlan) {
+  const of = rangesOf(plan).length;
+  const done = await count([() => listObjects(s3, { bucket, key: key + WORKER_DONE })]);
+  return done < of ? { ranges: of - done, of } : undefined;
 }
 
 /** All ranges as one. */
