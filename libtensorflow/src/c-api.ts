@@ -26,7 +26,16 @@ const NATIVE_STACK_BYTES = 8 * 1024 * 1024;
  *   TensorFlow's calls of its own copies of these (BoringSSL among them) would land in Node's;
  * - RTLD_NODELETE, because koffi unloads libraries when Node exits, under TensorFlow's running threads.
  */
-const DLOPEN_FLAGS = 0x2 | 0x8 | 0x1000;
+const LINUX_FLAGS = 0x2 | 0x8 | 0x1000;
+
+/**
+ * The same of macOS: RTLD_NOW, RTLD_LOCAL and RTLD_NODELETE. A library there finds its own copies first, by their names
+ * (two-level namespace), so nothing stands for RTLD_DEEPBIND, whose bit is RTLD_GLOBAL.
+ */
+const MACOS_FLAGS = 0x2 | 0x4 | 0x80;
+
+const isMacos = () => process.platform === 'darwin';
+const dlopenFlags = () => (isMacos() ? MACOS_FLAGS : LINUX_FLAGS);
 
 /** The C API, one property a function. Pointers to structs of TensorFlow are opaque addresses. */
 export type CApi = ReturnType<typeof bindCApi>;
@@ -60,7 +69,7 @@ export function loadLibrary(location?: LibraryLocation): TensorFlow {
   prepareProcess();
   const release = holdStderr();
   try {
-    for (const path of [location.framework, location.cc]) dlopen()(path, DLOPEN_FLAGS);
+    for (const path of [location.framework, location.cc]) dlopen()(path, dlopenFlags());
   } finally {
     release();
   }
@@ -78,7 +87,7 @@ export async function preloadLibrary(location: LibraryLocation): Promise<TensorF
   const open = promisify<string, number, Pointer | null>(dlopen().async);
   const release = holdStderr();
   try {
-    for (const path of [location.framework, location.cc]) await open(path, DLOPEN_FLAGS);
+    for (const path of [location.framework, location.cc]) await open(path, dlopenFlags());
   } finally {
     release();
   }
@@ -101,8 +110,8 @@ function bindLibrary(location: LibraryLocation): TensorFlow {
   // If dlopen failed, koffi's own attempt fails too, with the system's reason.
   setLogLevel(openLibrary(location.framework), location.framework);
   const api = bindCApi(openLibrary(location.cc));
-  const opened = dlopen()(location.cc, DLOPEN_FLAGS);
-  if (opened !== null) constructStreams(opened);
+  const opened = dlopen()(location.cc, dlopenFlags());
+  if (opened !== null && !isMacos()) constructStreams(opened);
   const tensorflow = { version: api.TF_Version(), location, api };
   loaded.set(location.cc, tensorflow);
   return tensorflow;
@@ -110,13 +119,13 @@ function bindLibrary(location: LibraryLocation): TensorFlow {
 
 function openLibrary(path: string): LibraryHandle {
   try {
-    return koffi.load(path, { deep: true });
+    return koffi.load(path, { deep: !isMacos() });
   } catch (cause) {
     const reason = cause instanceof Error ? cause.message : String(cause);
     throw new LibTensorFlowError(
       'LIBRARY_LOAD_FAILED',
-      `${path} cannot be loaded: ${reason}. It needs 64-bit Linux with glibc 2.27 or later and the ` +
-        'processor that it was built for.',
+      `${path} cannot be loaded: ${reason}. It needs ${isMacos() ? 'macOS 12 or later' : '64-bit Linux with glibc 2.27 or later'} ` +
+        'and the processor that it was built for.',
       { cause },
     );
   }

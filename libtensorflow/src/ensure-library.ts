@@ -4,7 +4,7 @@ import { cachedLibrary } from './fetch/cache.ts';
 import { type FetchOptions, fetchLibrary } from './fetch/fetch-library.ts';
 import { pinnedWheel } from './fetch/pinned-wheel.ts';
 import { findLibrary } from './find-library.ts';
-import { LIBRARY_NAMES, type LibraryLocation } from './library-location.ts';
+import { type LibraryLocation, libraryNames } from './library-location.ts';
 
 /**
  * The library that is on the machine already, else the pinned one, fetched into the cache with the user's
@@ -22,7 +22,7 @@ export async function ensureLibrary(options: FetchOptions = {}): Promise<Library
     throw new LibTensorFlowError(
       'LIBRARY_NOT_FOUND',
       `There is no libtensorflow to fetch for ${process.platform} on ${process.arch}. Set ` +
-        `LIBTENSORFLOW_PATH to a directory that holds ${LIBRARY_NAMES}.`,
+        `LIBTENSORFLOW_PATH to a directory that holds ${libraryNames()}.`,
     );
   }
   await fetchLibrary(wheel, options);

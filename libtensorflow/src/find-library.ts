@@ -5,7 +5,7 @@ import { dirname, resolve } from 'node:path';
 import { promisify } from 'node:util';
 import { LibTensorFlowError } from './errors.ts';
 import { cachedLibrary } from './fetch/cache.ts';
-import { LIBRARY_NAMES, type LibraryLocation, librariesIn } from './library-location.ts';
+import { type LibraryLocation, librariesIn, libraryNames } from './library-location.ts';
 
 const run = promisify(execFile);
 
@@ -55,7 +55,7 @@ async function namedLibrary(named: string): Promise<LibraryLocation> {
     throw new LibTensorFlowError(
       'LIBRARY_NOT_FOUND',
       `LIBTENSORFLOW_PATH is set to ${named}, which ${
-        stats ? `does not hold ${LIBRARY_NAMES} side by side` : 'does not exist'
+        stats ? `does not hold ${libraryNames()} side by side` : 'does not exist'
       }. Set it to the directory that holds them, or unset it to have the library found or fetched.`,
     );
   }

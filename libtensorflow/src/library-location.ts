@@ -18,18 +18,26 @@ export interface LibraryLocation {
  * Names of the C API's library: in TensorFlow's Python wheels (`libtensorflow_cc`) and in the
  * libtensorflow archives (`libtensorflow`).
  */
-const CC_NAMES = ['libtensorflow_cc.so.2', 'libtensorflow.so.2'];
-const FRAMEWORK_NAME = 'libtensorflow_framework.so.2';
+const CC_NAMES = ['libtensorflow_cc', 'libtensorflow'];
+const FRAMEWORK_NAME = 'libtensorflow_framework';
+
+/** File name of a library: macOS puts the version before the ending. */
+function fileName(name: string): string {
+  return process.platform === 'darwin' ? `${name}.2.dylib` : `${name}.so.2`;
+}
 
 /** The names that people look for in a message. */
-export const LIBRARY_NAMES = 'libtensorflow_cc.so.2 and libtensorflow_framework.so.2';
+export function libraryNames(): string {
+  return `${fileName('libtensorflow_cc')} and ${fileName(FRAMEWORK_NAME)}`;
+}
 
 /** Paths of both libraries, or undefined if the directory lacks one of them or is none. */
 export async function librariesIn(
   directory: string,
 ): Promise<{ readonly cc: string; readonly framework: string } | undefined> {
   const names = await readdir(directory).catch((): string[] => []);
-  const cc = CC_NAMES.find((name) => names.includes(name));
-  if (cc === undefined || !names.includes(FRAMEWORK_NAME)) return undefined;
-  return { cc: join(directory, cc), framework: join(directory, FRAMEWORK_NAME) };
+  const cc = CC_NAMES.map(fileName).find((name) => names.includes(name));
+  const framework = fileName(FRAMEWORK_NAME);
+  if (cc === undefined || !names.includes(framework)) return undefined;
+  return { cc: join(directory, cc), framework: join(directory, framework) };
 }

@@ -25,11 +25,12 @@ let hold: Hold | undefined;
 
 /**
  * Keeps what is written to stderr, by native code and others, until the function that it returns is called. That writes
- * all but TensorFlow's remarks. Nothing is kept where the processor cannot run TensorFlow, which then writes why and ends
+ * all but TensorFlow's remarks. Nothing is kept on macOS, which has no files in memory, where the processor cannot run TensorFlow, which then writes why and ends
  * the process, nor in worker threads, because they share stderr with others.
  */
 export function holdStderr(): () => void {
-  hold ??= isMainThread && runsTensorFlow() ? takeStderr() : undefined;
+  hold ??=
+    process.platform === 'linux' && isMainThread && runsTensorFlow() ? takeStderr() : undefined;
   const taken = hold;
   if (!taken) return () => undefined;
   taken.holders++;

@@ -31,7 +31,7 @@ const EXACT = /^ *"(?<name>(?!version"|(?:@?sagemaker-tfs))[^"]+)": "[~^>=]*\d+\
 const NO_PINS: readonly (readonly [file: RegExp, text: RegExp, because: string])[] = [
   [/\.test\.tsx?$|\.snap$|(^|\/)(fixtures|goldens|results)\//, /./, 'a test and its data'],
   [/^(docs|bench)\/.*\.(md|json|svg)$/, /^(?!.*(docker\.io|==|uses:))/, 'outputs and measurements'],
-  [/./, /^m\/serving:1$/, 'an image of an account, as an example'],
+  [/./, /^m\/(serving:1|digits:3)$/, 'an image of an account, as an example'],
   [
     /^test\/(stacks|service-models|support)\//,
     /^_BASE: 'node:24'/,

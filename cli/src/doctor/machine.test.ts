@@ -15,7 +15,7 @@ test('a system for which no library can be fetched is reported', async () => {
     expect(await libraryFinding()).toMatchObject({
       ok: false,
       detail: `not here, and there is none to fetch for darwin on ${process.arch}`,
-      fix: 'use Linux on x86-64 or arm64, for example in a container',
+      fix: 'use Linux on x86-64 or arm64, for example in a container, or a Mac with Apple silicon',
     });
   } finally {
     Object.defineProperty(process, 'platform', { value: platform });

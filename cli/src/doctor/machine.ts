@@ -46,7 +46,8 @@ export async function libraryFinding(): Promise<MachineFinding> {
   }
   if (!pinnedWheel()) {
     const detail = `not here, and there is none to fetch for ${process.platform} on ${process.arch}`;
-    const fix = 'use Linux on x86-64 or arm64, for example in a container';
+    const fix =
+      'use Linux on x86-64 or arm64, for example in a container, or a Mac with Apple silicon';
     return { ...finding, ok: false, detail, fix };
   }
   return (await pip()).ok

@@ -2,7 +2,7 @@
 import { stat } from 'node:fs/promises';
 import { homedir } from 'node:os';
 import { basename, isAbsolute, join } from 'node:path';
-import type { LibraryLocation } from '../library-location.ts';
+import { type LibraryLocation, librariesIn } from '../library-location.ts';
 import { PINNED_VERSION, type PinnedWheel, pinnedWheel } from './pinned-wheel.ts';
 
 /** Parent of every fetched library; follows the XDG base directory specification. */
@@ -15,14 +15,18 @@ export function cacheRoot(): string {
 
 /** Where the library for this machine is kept once it is complete. */
 export function cacheDirectory(): string {
-  return join(cacheRoot(), `${PINNED_VERSION}-${process.arch}`);
+  // A home folder may be shared with containers.
+  const system = process.platform === 'darwin' ? 'macos-' : '';
+  return join(cacheRoot(), `${PINNED_VERSION}-${system}${process.arch}`);
 }
 
 /** The cached library, or undefined if there is none, or one of other sizes than the pinned. */
 export async function cachedLibrary(): Promise<LibraryLocation | undefined> {
   const wheel = pinnedWheel();
-  if (!wheel || !(await isComplete(cacheDirectory(), wheel))) return undefined;
-  return locationIn(cacheDirectory());
+  const directory = cacheDirectory();
+  if (!wheel || !(await isComplete(directory, wheel))) return undefined;
+  const libraries = await librariesIn(directory);
+  return libraries && { directory, ...libraries, version: PINNED_VERSION, source: 'cache' };
 }
 
 /** True if the directory holds both libraries in full length. */
@@ -32,14 +36,4 @@ export async function isComplete(directory: string, wheel: PinnedWheel): Promise
     if (stats?.size !== bytes) return false;
   }
   return true;
-}
-
-function locationIn(directory: string): LibraryLocation {
-  return {
-    directory,
-    cc: join(directory, 'libtensorflow_cc.so.2'),
-    framework: join(directory, 'libtensorflow_framework.so.2'),
-    version: PINNED_VERSION,
-    source: 'cache',
-  };
 }

@@ -47,7 +47,26 @@ export const WHEELS: Readonly<Record<string, PinnedWheel>> = {
   },
 };
 
-/** The wheel for this machine, or undefined if there is none (not Linux, or another processor). */
+/**
+ * The same for macOS, whose C API was compared with this package's bindings: every function is exported. Nothing was run
+ * on macOS.
+ */
+const MACOS_WHEELS: typeof WHEELS = {
+  arm64: {
+    package: 'tensorflow',
+    version: PINNED_VERSION,
+    platform: 'macosx_12_0_arm64',
+    sha256: '51f46f4806139d01fc7920cc72a4c75876f80649bf40ff083ab6212ceb43ca88',
+    bytes: 223_405_849,
+    libraries: [
+      { entry: 'tensorflow/libtensorflow_framework.2.dylib', bytes: 49_452_976 },
+      { entry: 'tensorflow/libtensorflow_cc.2.dylib', bytes: 691_352_648 },
+    ],
+  },
+};
+
+/** The wheel for this machine, or undefined if there is none (another system or processor). */
 export function pinnedWheel(): PinnedWheel | undefined {
-  return process.platform === 'linux' ? WHEELS[process.arch] : undefined;
+  const wheels = { linux: WHEELS, darwin: MACOS_WHEELS }[process.platform as string];
+  return wheels?.[process.arch];
 }
