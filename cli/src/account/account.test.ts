@@ -3,7 +3,11 @@ import { mkdtempSync } from 'node:fs';
 import { mkdtemp, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { CloudFormationClient, CreateStackCommand } from '@aws-sdk/client-cloudformation';
+import {
+  CloudFormationClient,
+  CreateChangeSetCommand,
+  CreateStackCommand,
+} from '@aws-sdk/client-cloudformation';
 import { CreateRepositoryCommand, ECRClient, PutImageCommand } from '@aws-sdk/client-ecr';
 import { CreateModelCommand, SageMakerClient } from '@aws-sdk/client-sagemaker';
 import { type Moto, startMoto } from '../../../test/rehearse/moto.ts';
@@ -179,6 +183,41 @@ test('an account that is ready', async () => {
   const { exitCode, findings } = await doctor(await synthesize(templateOf('ml.g5.xlarge')));
   expect(findings.filter(({ ok }) => !ok)).toEqual([]);
   expect(exitCode).toBe(0);
+});
+
+test('a time of a schedule may need more instances than all others', async () => {
+  limits = READY;
+  const template = templateOf('ml.g5.xlarge');
+  Object.assign(template.Resources.Target.Properties, {
+    ScheduledActions: [
+      { Schedule: 'at(2026-12-24T18:00:00)', ScalableTargetAction: { MinCapacity: 1 } },
+      { Schedule: 'cron(0 8 ? * * *)', ScalableTargetAction: { MaxCapacity: 10 } },
+    ],
+  });
+  const { of } = await doctor(await synthesize(template));
+  expect(of('ml.g5.xlarge for endpoint')).toMatchObject({
+    ok: false,
+    detail: expect.stringMatching(/^8, and 20 needed/),
+  });
+});
+
+test('a stack whose change set was not executed is a new one', async () => {
+  limits = READY;
+  const client = new CloudFormationClient({ endpoint: moto.url });
+  await client.send(
+    new CreateChangeSetCommand({
+      ...{ StackName: 'reviewed', ChangeSetName: 'first', ChangeSetType: 'CREATE' },
+      TemplateBody: JSON.stringify(TOOLKIT),
+    }),
+  );
+  client.destroy();
+  const app = await synthesize(templateOf('ml.g5.xlarge'), {
+    reviewed: 'aws://unknown-account/unknown-region',
+  });
+  expect((await doctor(app)).of('stack reviewed')).toMatchObject({
+    ok: true,
+    detail: expect.stringContaining('REVIEW_IN_PROGRESS: new'),
+  });
 });
 
 test('another type of a variant that is scaled now is reported before SageMaker refuses it', async () => {

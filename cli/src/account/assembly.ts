@@ -164,12 +164,24 @@ export function variantsOf(resources: Resources): PlannedVariant[] {
 export function scaledVariants(resources: Resources): ReadonlyMap<string, number> {
   const targets = all(resources, 'AWS::ApplicationAutoScaling::ScalableTarget');
   return new Map(
-    targets.map(({ ResourceId, MaxCapacity }) => [
+    targets.map(({ ResourceId, MaxCapacity, ScheduledActions }) => [
       // The endpoint's name may be a reference; the variant's is always the end of the text.
       /\/variant\/([A-Za-z0-9-]+)/.exec(JSON.stringify(ResourceId))?.[1] ?? '',
-      Number(MaxCapacity),
+      Math.max(Number(MaxCapacity), ...scheduledMost(ScheduledActions)),
     ]),
   );
+}
+
+const scheduledSchema = z.array(
+  z.object({
+    ScalableTargetAction: z.object({ MaxCapacity: z.number().default(0) }).optional(),
+  }),
+);
+
+/** Most instances of each time of a schedule. */
+function scheduledMost(actions: unknown): number[] {
+  const parsed = scheduledSchema.safeParse(actions).data ?? [];
+  return parsed.map(({ ScalableTargetAction: action }) => action?.MaxCapacity ?? 0);
 }
 
 function needsOf(resources: Resources) {

@@ -113,7 +113,9 @@ async function checkBootstrap(
   const output = toolkit?.Outputs?.find(({ OutputKey }) => OutputKey === 'BootstrapVersion');
   const version = Number(output?.OutputValue ?? 0);
   if (version >= needed && toolkit) return [{ what, ok: true, detail: `version ${version}` }];
-  const found = toolkit ? `version ${version}, and ${needed} is needed` : 'not done in this region';
+  const found = toolkit
+    ? `version ${version}, and ${needed} is needed`
+    : 'not done in this region, or its stack is not CDKToolkit';
   return [{ what, ok: false, detail: `${found}: npx cdk bootstrap` }];
 }
 
@@ -146,6 +148,9 @@ async function checkStack(
   const status = stack.StackStatus ?? '';
   const advice = STUCK[status];
   if (advice) return [{ what, ok: false, detail: `${status}: ${advice}` }];
+  // The CDK takes such a stack for one that is not there.
+  if (status === 'REVIEW_IN_PROGRESS')
+    return [{ what, ok: true, detail: `${status}: new, its change set was not executed` }];
   if (/_IN_PROGRESS$/.test(status))
     return [{ what, ok: false, detail: `${status}: wait for its end` }];
   const { TemplateBody = '{}' } = await client.send(new GetTemplateCommand({ StackName: name }));

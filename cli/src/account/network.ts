@@ -138,7 +138,9 @@ async function waysOut(
   return services.map((service) => {
     const name = `com.amazonaws.${region}.${service}`;
     const problem = problemOf(
-      endpoints.filter(({ ServiceName }) => ServiceName === name),
+      // China's regions have both forms, each service one of them.
+      // https://docs.amazonaws.cn/en_us/vpc/latest/privatelink/aws-services-privatelink-support.html
+      endpoints.filter(({ ServiceName }) => ServiceName === name || ServiceName === `cn.${name}`),
       tablesOfClosed,
     );
     return problem === undefined

@@ -154,6 +154,19 @@ async function objectAt(uri: string): Promise<Buffer> {
   return Buffer.from((await Body?.transformToByteArray()) ?? []);
 }
 
+test.each<[string, object]>([
+  ['other variables', { environment: { THRESHOLD: '0.7' } }],
+  ['another type of requests', { contentTypes: ['application/x-image'] }],
+  ['another type of answers', { responseTypes: ['text/csv'] }],
+  ['another instance type', { instanceTypes: ['ml.m5.xlarge'] }],
+])('the same model with %s is a new version', async (what, other) => {
+  const group = what.replaceAll(' ', '-');
+  await register({ s3, sagemaker }, options(group));
+  const changed = { ...options(group), ...other };
+  expect(await register({ s3, sagemaker }, changed)).toMatchObject({ isNew: true });
+  expect(await register({ s3, sagemaker }, changed)).toMatchObject({ isNew: false });
+});
+
 test('the same model with the same image is no new version, another image is', async () => {
   const first = await register({ s3, sagemaker }, options('again'));
   const second = await register({ s3, sagemaker }, options('again'));

@@ -5,6 +5,7 @@ import { mkdtemp, rm, stat } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { pipeline } from 'node:stream/promises';
+import { isDeepStrictEqual } from 'node:util';
 import {
   HeadObjectCommand,
   PutObjectCommand,
@@ -16,6 +17,7 @@ import {
   CreateModelPackageGroupCommand,
   DescribeModelPackageCommand,
   DescribeModelPackageGroupCommand,
+  type InferenceSpecification,
   ListModelPackagesCommand,
   type SageMakerClient,
 } from '@aws-sdk/client-sagemaker';
@@ -61,7 +63,7 @@ export interface Registered {
   readonly fingerprint: string;
   /** `s3://BUCKET/KEY.tar.gz`. */
   readonly archiveUri: string;
-  /** False if the newest version of the group was this model with this image already. */
+  /** False if the newest version of the group was this model already, with this image, these variables and types. */
   readonly isNew: boolean;
   readonly status: string;
 }
@@ -71,7 +73,7 @@ const MAX_BYTES = 5 * 1024 ** 3;
 
 /**
  * Uploads the archive and its metrics, and makes a version, unless the newest version of the group is the same model
- * with the same image.
+ * with the same image, variables and types.
  * @throws CommandError USAGE, FILE_NOT_FOUND, RUN_INVALID; PackagingError for an archive that cannot be read
  */
 export async function register(
@@ -91,7 +93,7 @@ export async function register(
   const archiveUri = formatS3Uri({ ...folder, key: `${folder.key}model.tar.gz` });
   await ensureGroup(sagemaker, options.group);
   const newest = await newestVersion(sagemaker, options.group);
-  if (newest?.fingerprint === fingerprint && newest.image === options.image) {
+  if (newest?.fingerprint === fingerprint && isSameService(newest.serves, options)) {
     const { modelPackageArn, status } = newest;
     return { modelPackageArn, fingerprint, archiveUri, isNew: false, status };
   }
@@ -181,14 +183,30 @@ async function newestVersion(sagemaker: SageMakerClient, group: string) {
   );
   const arn = summary?.ModelPackageArn;
   if (arn === undefined) return undefined;
-  const { CustomerMetadataProperties: told = {}, ModelApprovalStatus: status = '' } =
-    await sagemaker.send(new DescribeModelPackageCommand({ ModelPackageName: arn }));
-  return {
-    modelPackageArn: arn,
-    fingerprint: told[METADATA.fingerprint],
-    image: told[METADATA.image],
-    status,
-  };
+  const described = await sagemaker.send(
+    new DescribeModelPackageCommand({ ModelPackageName: arn }),
+  );
+  const { CustomerMetadataProperties: told = {}, ModelApprovalStatus: status = '' } = described;
+  const serves = described.InferenceSpecification;
+  return { modelPackageArn: arn, fingerprint: told[METADATA.fingerprint], serves, status };
+}
+
+/** Whether a version serves its model as these options do: SageMaker adds more to its description. */
+function isSameService(
+  { Containers = [], ...serves }: Partial<InferenceSpecification> = {},
+  options: RegisterOptions,
+): boolean {
+  const [{ Image, Environment = {} } = {}] = Containers;
+  const lists = [
+    [serves.SupportedContentTypes, options.contentTypes],
+    [serves.SupportedResponseMIMETypes, options.responseTypes],
+    [serves.SupportedRealtimeInferenceInstanceTypes, options.instanceTypes],
+  ] as const;
+  return (
+    Image === options.image &&
+    isDeepStrictEqual({ ...Environment }, { ...options.environment }) &&
+    lists.every(([there = [], given]) => isDeepStrictEqual([...there].sort(), [...given].sort()))
+  );
 }
 
 /**

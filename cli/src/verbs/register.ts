@@ -84,7 +84,7 @@ async function runRegister(archive: string, options: RegisterVerbOptions): Promi
   );
   printResult(options.json, registered, () =>
     [
-      `${registered.isNew ? 'Registered' : 'Nothing to do: the newest version is this model with this image,'} ${registered.modelPackageArn}`,
+      `${registered.isNew ? 'Registered' : 'Nothing to do: the newest version is this model with this image, these variables and types,'} ${registered.modelPackageArn}`,
       `${registered.status}, fingerprint ${registered.fingerprint}`,
       registered.archiveUri,
     ].join('\n'),
