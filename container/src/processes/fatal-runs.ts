@@ -23,7 +23,7 @@ export class FatalRuns {
     return { suspects: [...this.#suspects], refused: [...this.#refused] };
   }
 
-  /** Hears of the worker's runs. @param running the workers that are to know what its end shows */
+  /** Watches the worker's runs. @param running the workers that are to know what its end shows */
   attend(worker: Worker, running: () => readonly Worker[]): void {
     const atWork = new Map<number, string>();
     worker.on('message', (message: WorkerMessage) => {

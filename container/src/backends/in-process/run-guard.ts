@@ -6,7 +6,7 @@ import { untilAborted } from '../../waiting/or-aborted.ts';
 import { turnsByName } from '../../waiting/turns-by-name.ts';
 import type { BackendRequest, ExamplesRequest } from '../backend.ts';
 
-/** Who hears of runs that begin and end. */
+/** Receives runs that begin and end. */
 interface RunListener {
   begins(id: number, fingerprint: string): void;
   ended(id: number): void;
