@@ -29,6 +29,7 @@ import { regionFacts } from './instance-types/regions.ts';
 import { warnOfExport } from './model-reference.ts';
 import { keepReplaced } from './model-retention.ts';
 import { type MetricPeriods, metricPeriods } from './rules/metric-periods.ts';
+import { warnOfRareRequests } from './scaling-policies.ts';
 import { checkDeployed } from './smoke-test/deployed.ts';
 import { invalidProp } from './validation.ts';
 import { attachToVpc } from './vpc-attachment.ts';
@@ -82,6 +83,9 @@ export class ComponentEndpoint extends EndpointBase {
     this.endpointArn = endpointArnOf(Stack.of(this), this.endpointName);
     this.enabled = props.enabled ?? true;
     this.metricPeriods = metricPeriods(props.metricsConfig);
+    if (props.components.some(({ scaling }) => scaling)) {
+      warnOfRareRequests(this, this.metricPeriods);
+    }
     const named = props.endpointName !== undefined;
     this.components = props.components.map((component) => this.bind(component, named));
     const vpc = attachToVpc(this, props);

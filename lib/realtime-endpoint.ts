@@ -42,6 +42,7 @@ import { keepReplaced } from './model-retention.ts';
 import { allowLogging } from './model-role.ts';
 import { type MetricPeriods, metricPeriods } from './rules/metric-periods.ts';
 import { fewestAtAnyTime } from './rules/scaling-schedule.ts';
+import { warnOfRareRequests } from './scaling-policies.ts';
 import { checkDeployed } from './smoke-test/deployed.ts';
 import { invalidProp } from './validation.ts';
 
@@ -227,6 +228,8 @@ export class RealtimeEndpoint extends EndpointBase {
     checkScaling(this, where, scaling, this.isAsync, instanceTypesOf(props));
     const fewestInstances = Math.min(instanceCount, fewestAtAnyTime(scaling));
     checkTraffic(this, this.traffic, { variants: this.variants.length, fewestInstances });
+    // The queue's metrics are no requests.
+    if (!this.isAsync) warnOfRareRequests(this, this.metricPeriods);
     this.scaled.add(name);
     if (fewestAtAnyTime(scaling) === 0) this.sleeps = true;
     if (scaling.registered === false || !this.resource) return;

@@ -7,8 +7,9 @@ import {
   ComparisonOperator,
   TreatMissingData,
 } from 'aws-cdk-lib/aws-cloudwatch';
-import { Duration } from 'aws-cdk-lib/core';
+import { Annotations, Duration } from 'aws-cdk-lib/core';
 import type { Construct } from 'constructs';
+import type { MetricPeriods } from './rules/metric-periods.ts';
 
 /** What target tracking follows. */
 interface TargetTracking {
@@ -44,6 +45,21 @@ export function addTargetTracking(
     },
   });
 }
+
+/**
+ * Warns that scaling looks at requests each minute, and they are published more rarely.
+ * @see https://docs.aws.amazon.com/autoscaling/application/userguide/target-tracking-scaling-policy-overview.html (Choose metrics)
+ */
+export function warnOfRareRequests(scope: Construct, { requests }: MetricPeriods): void {
+  if (requests <= SCALING_PERIOD) return;
+  Annotations.of(scope).addWarningV2(
+    '@sagemaker-tfs/cdk:scalingOnRareMetrics',
+    `metricsConfig.frequencySeconds: with enhanced metrics requests are published every ${requests} seconds, and Application Auto Scaling looks at each minute, so scaling is late or does not happen. Publish every ${SCALING_PERIOD} seconds or more often, or leave enhanced out`,
+  );
+}
+
+/** Seconds of a period of Application Auto Scaling's alarms. */
+const SCALING_PERIOD = 60;
 
 /** What wakes a scalable target that is at 0. */
 interface WakeUp {

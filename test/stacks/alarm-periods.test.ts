@@ -1,5 +1,5 @@
 /** Alarms see what SageMaker publishes, however rarely: every alarm of endpoints, on points that always breach. */
-import { Template } from 'aws-cdk-lib/assertions';
+import { Annotations, Match, Template } from 'aws-cdk-lib/assertions';
 import { Bucket } from 'aws-cdk-lib/aws-s3';
 import { Duration, type Stack } from 'aws-cdk-lib/core';
 import {
@@ -180,6 +180,32 @@ describe('an update that ends before its alarms have seen it', () => {
         metricsConfig: rare,
       });
     expect(make).toThrow(/metricsConfig\.frequencySeconds: .*watched/);
+  });
+});
+
+describe('scaling on requests that are published rarely is warned of', () => {
+  const scaling = { maxInstances: 4, target: { concurrentRequests: 4 } };
+  test.each<[MetricsConfig, number]>([
+    [{ enhanced: true, frequencySeconds: 120 }, 1],
+    [{ enhanced: true, frequencySeconds: 10 }, 0],
+    [{ frequencySeconds: 300 }, 0],
+  ])('%j', (metricsConfig, count) => {
+    const stack = testStack();
+    new RealtimeEndpoint(stack, 'Endpoint', {
+      variants: [{ model: testModel(stack), scaling }],
+      metricsConfig,
+    });
+    const model = testModel(stack, { image: existingImage({ variant: 'cpu' }) }, 'Shared');
+    new ComponentEndpoint(stack, 'Components', {
+      components: [{ name: 'a', model, scaling: { maxCopies: 4, target: scaling.target } }],
+      instances: { instanceType: 'ml.c6i.2xlarge', maxInstances: 3 },
+      metricsConfig,
+    });
+    const says = Match.stringLikeRegexp('Application Auto Scaling looks at each minute');
+    for (const id of ['Endpoint', 'Components']) {
+      const found = Annotations.fromStack(stack).findWarning(`/Test/${id}`, says);
+      expect(found).toHaveLength(count);
+    }
   });
 });
 
