@@ -35,6 +35,9 @@ export interface VariableDefinition {
   readonly description: string;
 }
 
+/** What SAGEMAKER_TFS_MAX_RESPONSE_BYTES may be at most: a message of protobuf holds no more. */
+export const MAX_RESPONSE_BYTES = 2 ** 31 - 1;
+
 const SERVING = [
   {
     name: 'SAGEMAKER_BIND_TO_PORT',
@@ -280,9 +283,9 @@ const LIMITS = [
   {
     name: 'SAGEMAKER_TFS_MAX_RESPONSE_BYTES',
     type: 'integer',
-    default: '2147483647',
+    default: String(MAX_RESPONSE_BYTES),
     minimum: 1,
-    maximum: 2147483647,
+    maximum: MAX_RESPONSE_BYTES,
     description:
       'Largest answer accepted from the model, and largest response body that a codec may write.',
   },

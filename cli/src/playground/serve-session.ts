@@ -38,9 +38,10 @@ export interface ServeSession {
   /**
    * One at a time. Lays the source out again and puts a new runtime in place of the old one, which answers until then and stays
    * where that fails. Without a page both need the same port: the old one ends first, and starts again if the new one fails.
-   * @throws what packaging or the start of the runtime throw
+   * @param superseded ends it, as a newer one is to come
+   * @throws what packaging or the start of the runtime throw, and the signal's reason
    */
-  reload(): Promise<void>;
+  reload(superseded: AbortSignal): Promise<void>;
   /** Resolves with the exit status of a runtime that ended by itself. */
   readonly ended: Promise<number>;
   /** Ends everything and removes what was made. */
@@ -61,8 +62,9 @@ export async function startSession(options: SessionOptions): Promise<ServeSessio
   let retired: Promise<unknown> = Promise.resolve();
   let front: Front | undefined;
   const exits = followExits();
-  const reload = async () => {
-    const root = await layOut(options);
+  const reload = async (superseded: AbortSignal) => {
+    const signal = AbortSignal.any([options.signal, superseded]);
+    const root = await layOut({ ...options, signal });
     const old = current;
     if (!options.playground) {
       // Only one runtime can have the port.
@@ -70,7 +72,7 @@ export async function startSession(options: SessionOptions): Promise<ServeSessio
       await old.runtime.stop();
     }
     try {
-      current = await serveRoot(options, root);
+      current = await serveRoot({ ...options, signal }, root);
     } catch (error) {
       await root.cleanUp();
       if (!options.playground) current = await startAgain(options, old, exits);
@@ -92,8 +94,8 @@ export async function startSession(options: SessionOptions): Promise<ServeSessio
     runtime: () => current.runtime,
     directory: () => current.root.directory,
     ended: exits.ended,
-    reload() {
-      const done = reload();
+    reload(superseded) {
+      const done = reload(superseded);
       reloading = done.catch(() => undefined);
       return done;
     },

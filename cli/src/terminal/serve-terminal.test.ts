@@ -82,6 +82,15 @@ test('what is served, a line for each request, reload by key and by source, quit
   // Once, in our words alone.
   expect(terminal.text().match(/inference\.ts:\d+:\d+/g)).toHaveLength(1);
 
+  // A version that never finishes loading gives way to the next one.
+  const stuck = join(work, 'stuck');
+  const loop = `import { writeFileSync as write } from 'node:fs'; write(${JSON.stringify(stuck)}, ''); while (true);`;
+  writeFileSync(handler, `${loop}\n${source}`);
+  while (!existsSync(stuck)) await sleep(50);
+  writeFileSync(handler, source.replace('digit: scores', 'next: scores'));
+  await terminal.until(/(?:✓ reloaded[\s\S]*){2}/);
+  expect(await post(url, picture)).toMatchObject({ predictions: [{ next: 7 }] });
+
   terminal.type('l');
   await terminal.until('"level":"info"');
   terminal.type('l');

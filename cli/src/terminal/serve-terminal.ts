@@ -130,7 +130,7 @@ function toggle(log: QuietLog, write: Write): void {
   write(log.toggle() ? '' : '  raw logs off');
 }
 
-/** One reload at a time; what is asked for meanwhile follows once. */
+/** One reload at a time; what is asked for meanwhile ends it, as it may be stuck in a handler that never finishes loading. */
 function reloading(
   session: ServeSession,
   signal: AbortSignal,
@@ -140,18 +140,29 @@ function reloading(
 ) {
   const { write } = screen;
   const style = styleOf(process.stdout);
-  let running = false;
+  let running: AbortController | undefined;
   let again = false;
+  const report = (error: unknown) => {
+    // Whole, as a compile error shows its place.
+    write(`${style.bad('✗')} not reloaded, the version before continues`);
+    for (const line of explain(error)
+      .split('\n')
+      .flatMap((text) => broken(`  ${text}`, style))) {
+      write(line);
+    }
+    if (process.stdin.isTTY) log.hint();
+  };
   return async function reload(): Promise<void> {
     if (running) {
       again = true;
+      running.abort();
       return;
     }
-    running = true;
+    running = new AbortController();
     try {
       const from = performance.now();
       screen.doing('Reloading');
-      await session.reload().finally(() => {
+      await session.reload(running.signal).finally(() => {
         // What stops meanwhile shows its own line.
         if (!signal.aborted) screen.done();
       });
@@ -161,16 +172,9 @@ function reloading(
     } catch (error) {
       // After `q`, a failed reload is not reported.
       if (signal.aborted) return;
-      // Whole, as a compile error shows its place.
-      write(`${style.bad('✗')} not reloaded, the version before continues`);
-      for (const line of explain(error)
-        .split('\n')
-        .flatMap((text) => broken(`  ${text}`, style))) {
-        write(line);
-      }
-      if (process.stdin.isTTY) log.hint();
+      if (!again) report(error);
     }
-    running = false;
+    running = undefined;
     if (again) {
       again = false;
       await reload();

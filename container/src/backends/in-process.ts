@@ -12,6 +12,7 @@ import type { AbortSignalLike, SignatureMap } from '@sagemaker-tfs/tensors';
 import { ServingError } from '../errors.ts';
 import type { ModelSelector, ModelVersionStatus } from '../models/servable.ts';
 import { eachInTurns, indices } from '../waiting/in-turns.ts';
+import { answerTooLarge } from './answer-too-large.ts';
 import type {
   Backend,
   BackendReply,
@@ -128,8 +129,7 @@ function servingErrorFrom(
     return tooManyStrings(maxStrings, status);
   }
   if (cause instanceof LibTensorFlowError && cause.code === 'TOO_MANY_BYTES') {
-    const message = `the model's answer holds more than ${maxBytes} bytes. Ask for fewer outputs with tfs-outputs, send fewer rows, or raise SAGEMAKER_TFS_MAX_RESPONSE_BYTES.`;
-    return new ServingError('RESPONSE_TOO_LARGE', message, { cause: status });
+    return answerTooLarge(`the model's answer holds more than ${maxBytes} bytes`, maxBytes, status);
   }
   return servingErrorOf(status, timeoutMs);
 }

@@ -744,3 +744,15 @@ describe('pipelined requests', () => {
     );
   });
 });
+
+test('CONNECT is answered, after what came before it, and its connection closes', async () => {
+  const routes: Routes = { '/ping': { GET: async () => jsonReply({ is: 'up' }) } };
+  const { client } = await start(routes);
+  const ping = 'GET /ping HTTP/1.1\r\nHost: a\r\n\r\n';
+  const whole = await client(`${ping}CONNECT example.com:443 HTTP/1.1\r\nHost: a\r\n\r\n`).whole;
+  expect(whole).toMatch(
+    /^HTTP\/1\.1 200 [\s\S]*\{"is":"up"\}[\s\S]*HTTP\/1\.1 501 Not Implemented\r\n/,
+  );
+  expect(whole).toContain('"code":"METHOD_NOT_ALLOWED"');
+  expect(whole.match(/HTTP\/1\.1 /g)).toHaveLength(2);
+});

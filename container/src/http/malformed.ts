@@ -38,7 +38,25 @@ function refuse(state: Answering, error: Error & { code?: string }, socket: Sock
     socket.destroy();
     return;
   }
-  const { status, headers, body } = errorReply(malformed(error, state.pace));
+  endWith(socket, malformed(error, state.pace));
+}
+
+/**
+ * Answers CONNECT, which Node hands over with its connection and no response. A server that is no proxy has no resource that
+ * could take it (RFC 9110 9.3.6, 15.6.2).
+ */
+export function connectRefuser(state: Answering): (socket: Socket) => Promise<void> {
+  return async (socket) => {
+    socket.on('error', () => socket.destroy());
+    await answeredBefore(state, socket);
+    const message = 'CONNECT is for proxies. Send POST /invocations to this server.';
+    endWith(socket, new ServingError('METHOD_NOT_ALLOWED', message, { status: 501 }));
+  };
+}
+
+/** Writes the error without a response of Node's, and closes the connection. */
+function endWith(socket: Socket, error: ServingError): void {
+  const { status, headers, body } = errorReply(error);
   const bytes = Buffer.concat(body);
   const fields = { ...headers, 'Content-Length': bytes.length, Connection: 'close' };
   const lines = Object.entries(fields).map(([name, value]) => `${name}: ${value}\r\n`);

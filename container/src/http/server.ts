@@ -22,7 +22,7 @@ import { createExchange, type Exchange, type Outcome } from './exchange.ts';
 import { foreignPage } from './foreign-pages.ts';
 import { answerHalfClosed } from './half-closed.ts';
 import { type InFlight, inFlightOf, type RequestInFlight } from './in-flight.ts';
-import { malformedRefuser } from './malformed.ts';
+import { connectRefuser, malformedRefuser } from './malformed.ts';
 import { createPipelines, type Pipelines } from './pipelines.ts';
 import { clientClosed } from './read-body.ts';
 import { byteLengthOf, errorReply, type Reply, writeReply } from './reply.ts';
@@ -121,6 +121,8 @@ export async function startServer(
   server.on('checkExpectation', take(true));
   const refuse = malformedRefuser(state);
   server.on('clientError', (error, socket) => void refuse(error, socket as Socket));
+  const refuseConnect = connectRefuser(state);
+  server.on('connect', (_, socket) => void refuseConnect(socket as Socket));
   answerHalfClosed(server, () => state.inFlight);
   const { source } = options;
   if (source) {

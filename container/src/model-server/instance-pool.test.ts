@@ -101,7 +101,7 @@ test('an answer over the limit, and one that is not gRPC, become errors of the r
   await expect(call(calls, 'x'.repeat(1001))).rejects.toMatchObject({
     code: 'RESPONSE_TOO_LARGE',
     message:
-      "the model's answer has 1001 bytes, more than the 1000 allowed. Ask for fewer outputs with tfs-outputs or raise SAGEMAKER_TFS_MAX_RESPONSE_BYTES.",
+      "the model's answer has 1001 bytes, more than the 1000 allowed. Ask for fewer outputs with tfs-outputs, send fewer rows, or raise SAGEMAKER_TFS_MAX_RESPONSE_BYTES.",
   });
   const unlike = calls.pool.use(() => Promise.reject(new UnusableReply('no gRPC')));
   await expect(unlike).rejects.toMatchObject({ code: 'INTERNAL', message: 'no gRPC.' });

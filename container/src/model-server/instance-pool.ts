@@ -159,7 +159,7 @@ export class InstancePool {
           signal,
         });
       } catch (error) {
-        if (error instanceof UnusableReply) throw unusable(error);
+        if (error instanceof UnusableReply) throw unusable(error, this.#options.maxReplyBytes);
         if (wasUnsent(error)) throw neverSent(error);
         if (!(error instanceof ConnectionLost)) throw error;
         if (isJoined && !this.#isClosed) throw endedTogether(error);

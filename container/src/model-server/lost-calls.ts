@@ -1,4 +1,6 @@
 /** The errors of calls that got no answer from the model server, or none that can be used. */
+
+import { answerTooLarge } from '../backends/answer-too-large.ts';
 import { ServingError } from '../errors.ts';
 import type { ConnectionLost } from '../transport/connection-lost.ts';
 import type { UnusableReply } from '../transport/unusable-reply.ts';
@@ -11,10 +13,9 @@ export function neverSent(error: ConnectionLost): ServingError {
 }
 
 /** An answer that is larger than allowed, or none of the protocol. */
-export function unusable(cause: UnusableReply): ServingError {
+export function unusable(cause: UnusableReply, maxBytes: number): ServingError {
   if (!cause.isTooLarge) return new ServingError('INTERNAL', `${cause.message}.`, { cause });
-  const message = `${cause.message}. Ask for fewer outputs with tfs-outputs or raise SAGEMAKER_TFS_MAX_RESPONSE_BYTES.`;
-  return new ServingError('RESPONSE_TOO_LARGE', message, { cause });
+  return answerTooLarge(cause.message, maxBytes, cause);
 }
 
 /** Calls that were joined, lost together: each is to be run alone. */
