@@ -26,6 +26,7 @@ export * from './outputs.ts';
 export * from './pack-formats.ts';
 export * from './part-keys.ts';
 export * from './rows.ts';
+export * from './run-lease.ts';
 export * from './s3-uri.ts';
 export * from './sagemaker-name.ts';
 export * from './settings.ts';

@@ -140,6 +140,7 @@ async function startMachine(options: Options, command: Command): Promise<void> {
 
 async function startTransformJob(options: Options): Promise<void> {
   const { startJob } = await import('../batch/aws/start.ts');
+  const { refuseOutputsInUse } = await import('../batch/aws/outputs-in-use.ts');
   const { region, json, missingOnly = false } = options;
   const again = { missingOnly, existing: existingOf(options) };
   const job = jobOf(options);
@@ -149,6 +150,7 @@ async function startTransformJob(options: Options): Promise<void> {
     ...(contentType !== undefined && { contentType }),
   });
   const result = await asking(region, async (clients) => {
+    await refuseOutputsInUse(clients, job.outputUri);
     const decided = { ...job, contentType: await contentTypeOf(clients.s3, job) };
     return startJob(clients, decided, again);
   });

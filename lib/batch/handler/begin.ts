@@ -3,10 +3,17 @@
  * the lease.
  */
 import type { S3Client } from '@aws-sdk/client-s3';
-import { formatS3Uri, inputsOf, originOf, parseS3Uri, type S3Location } from '@sagemaker-tfs/batch';
+import {
+  formatS3Uri,
+  inputsOf,
+  originOf,
+  parseRunLease,
+  parseS3Uri,
+  RUN_LEASE,
+  type S3Location,
+} from '@sagemaker-tfs/batch';
 import { claimOrigin, findObject, originPlace, receive } from '@sagemaker-tfs/batch/s3';
 import type { TransformSettings } from '@sagemaker-tfs/batch/settings';
-import * as z from 'zod';
 import { runPlace, sharedPlace } from './run-places.ts';
 import { readManifest, writeIf } from './storage.ts';
 
@@ -59,7 +66,7 @@ async function takeLease(
   s3: S3Client,
   { settings, execution, takeOver }: BeginRequest,
 ): Promise<BeginResult> {
-  const place = sharedPlace(settings, LEASE);
+  const place = sharedPlace(settings, RUN_LEASE);
   const condition = takeOver ? { IfMatch: takeOver } : { IfNoneMatch: '*' as const };
   if (await writeIf(s3, place, { execution }, condition)) return {};
   const { holder, returned, lease } = await readLease(s3, place);
@@ -86,14 +93,12 @@ export interface ReleaseResult {
  */
 export async function releaseLease(s3: S3Client, request: ReleaseRequest): Promise<ReleaseResult> {
   const { execution } = request;
-  const place = sharedPlace(request, LEASE);
+  const place = sharedPlace(request, RUN_LEASE);
   const held = (await findObject(s3, place)) && (await readLease(s3, place));
   if (held?.holder !== execution) return { returned: false };
   const written = { execution, returned: true };
   return { returned: await writeIf(s3, place, written, { IfMatch: held.lease }) };
 }
-
-const LEASE = 'lease.json';
 
 interface Lease {
   readonly holder: string;
@@ -105,20 +110,10 @@ interface Lease {
 
 async function readLease(s3: S3Client, place: S3Location): Promise<Lease> {
   const { bytes, ETag = '' } = await receive(s3, place);
-  const written = leaseSchema.safeParse(parsed(new TextDecoder().decode(bytes)));
+  const written = parseRunLease(new TextDecoder().decode(bytes));
   // A file that is no lease keeps nobody out.
-  const { execution: holder, returned } = written.data ?? { execution: 'unknown', returned: true };
+  const { execution: holder, returned } = written ?? { execution: 'unknown', returned: true };
   return { holder, returned, lease: ETag };
-}
-
-const leaseSchema = z.object({ execution: z.string(), returned: z.boolean().default(false) });
-
-function parsed(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined;
-  }
 }
 
 /** Why executions of another account or region cannot be looked at; undefined for one of the same. */

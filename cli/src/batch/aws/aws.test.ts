@@ -617,6 +617,49 @@ describe('a call that is sent again, as its answer was lost', () => {
   });
 });
 
+test.each([
+  ['RUNNING', false, 'OUTPUTS_IN_USE'],
+  ['PENDING_REDRIVE', false, 'OUTPUTS_IN_USE'],
+  ['SUCCEEDED', false, undefined],
+  ['RUNNING', true, undefined],
+  [undefined, false, undefined],
+])(
+  'beside a run of a state machine that is %s, its lease returned %s: %s',
+  async (status, returned, code) => {
+    const execution = 'arn:aws:states:us-east-1:123456789012:execution:Machine:run-1';
+    const folder = `leased-${status}-${returned}`;
+    await put({
+      [`${folder}/in/1.csv`]: '',
+      [`${folder}/out/_shards/lease.json`]: JSON.stringify({ execution, returned }),
+    });
+    const standIn = await startService((operation) =>
+      operation === 'CreateTransformJob'
+        ? {}
+        : status
+          ? { executionArn: execution, status }
+          : { __type: 'AccessDeniedException', message: 'not authorized' },
+    );
+    try {
+      const { stdout } = await sagemakerTfs(
+        [
+          ...['batch', 'start', '--model-name', 'digits', '--json'],
+          ...['--input-uri', `s3://${BUCKET}/${folder}/in/`],
+          ...['--output-uri', `s3://${BUCKET}/${folder}/out/`],
+        ],
+        {
+          ...environment,
+          AWS_ENDPOINT_URL_SAGEMAKER: standIn.url,
+          AWS_ENDPOINT_URL_SFN: standIn.url,
+        },
+      );
+      expect(JSON.parse(stdout)).toMatchObject(code ? { code } : { started: true });
+      expect(standIn.calls.includes('CreateTransformJob')).toBe(code === undefined);
+    } finally {
+      await standIn.close();
+    }
+  },
+);
+
 test('keys whose endings tell no type need one', async () => {
   await put({ 'untyped/in/1': '' });
   const { exitCode, stderr } = await run(
