@@ -430,6 +430,11 @@ class HostileServers(Fails):
         head = saved(np.zeros(1))[:-8].replace(b"(1,)" + b" " * 14, b"(99999999999999,)" + b" ")
         self.fails("UNREADABLE_ANSWER", "not readable", lambda: answer(NPY, head).tensors())
 
+    def test_a_header_that_does_not_end_is_unreadable(self) -> None:
+        head = (b"(" * 110).ljust(117) + b"\n"
+        data = b"\x93NUMPY\x01\x00" + len(head).to_bytes(2, "little") + head
+        self.fails("UNREADABLE_ANSWER", "not readable", lambda: answer(NPY, data).tensors())
+
     def test_a_redirect_is_not_followed(self) -> None:
         seen = []
 

@@ -7,6 +7,7 @@ import binascii
 import io
 import json
 import re
+import tokenize
 import zipfile
 import zlib
 from collections.abc import Iterator, Mapping, Sequence
@@ -36,6 +37,9 @@ _UNREADABLE = (
     KeyError,
     EOFError,
     RecursionError,
+    # A header of npy that is no Python.
+    SyntaxError,
+    tokenize.TokenError,
     # A shape that is larger than what follows it.
     MemoryError,
     zlib.error,

@@ -132,6 +132,13 @@ describe('JSON', () => {
     expect(() => own.tensors()).toThrow(/as a handler may give\. Read it with json\(\)\./);
   });
 
+  test('lists nested deeper than the stack are UNREADABLE_ANSWER', () => {
+    const body = `{"predictions":${'['.repeat(5_000)}1${']'.repeat(5_000)}}`;
+    expect(() => json(body).tensors()).toThrow(
+      expect.objectContaining({ code: 'UNREADABLE_ANSWER' }),
+    );
+  });
+
   test('ragged lists and text that is no JSON are UNREADABLE_ANSWER', () => {
     expect(() => json('{"predictions":[[1],[2,3]]}').tensors()).toThrow(/output\[1\]/);
     expect(() => json('<html>').json()).toThrow(

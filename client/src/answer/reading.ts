@@ -6,6 +6,10 @@ export function reading<T>(what: string, read: () => T): T {
   try {
     return read();
   } catch (cause) {
+    // Nested deeper than the stack.
+    if (cause instanceof RangeError) {
+      throw unreadable(`the answer is not readable as ${what}: ${cause.message}.`, cause);
+    }
     if (!(cause instanceof TensorError)) throw cause;
     if (cause.code === 'TOO_LARGE') {
       const message = `the answer, as ${what}, is too large: ${cause.message}. Ask for fewer outputs, or raise maxAnswerBytes.`;
