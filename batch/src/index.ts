@@ -34,4 +34,5 @@ export * from './shard-report.ts';
 export * from './share.ts';
 export * from './text-lines.ts';
 export * from './worker-arguments.ts';
+export * from './worker-fingerprint.ts';
 export * from './worker-run.ts';

@@ -212,15 +212,17 @@ export interface KeysHeader extends WorkerCounts {
 
 /**
  * Any other line: a key below the root, alone if it has an answer, with the place of its record in a packed part (bytes), or
- * with the reason why it has neither.
+ * with the reason why it has neither; in a list of its own if the object was deleted before it was read.
  */
 export type KeyLine =
   | string
+  | readonly [key: string]
   | readonly [key: string, offset: number, size: number]
   | readonly [key: string, code: string, message: string];
 
 const keyLine = z.union([
   z.string(),
+  z.tuple([z.string()]),
   z.tuple([z.string(), z.string(), z.string()]),
   z.tuple([z.string(), count, count]),
 ]);
@@ -229,6 +231,11 @@ const keyLine = z.union([
 export function keyInPart(line: KeyLine): string | undefined {
   if (typeof line === 'string') return line;
   return typeof line[1] === 'number' ? line[0] : undefined;
+}
+
+/** The key of an object that was deleted before it was read; undefined for any other. */
+export function deletedKey(line: KeyLine): string | undefined {
+  return typeof line !== 'string' && line.length === 1 ? line[0] : undefined;
 }
 
 /** The code of the error that an input has; undefined without. */

@@ -6,6 +6,35 @@ export function httpStatusOf(error: unknown): number | undefined {
     ?.httpStatusCode;
 }
 
+/** Whether an object is not there, though its bucket is. */
+export function isAbsent(error: unknown): boolean {
+  return httpStatusOf(error) === 404 && (error as Error).name !== 'NoSuchBucket';
+}
+
+/**
+ * Codes of S3 for a request that it would refuse for any object: of credentials, clock, signature or account.
+ * @see https://docs.aws.amazon.com/AmazonS3/latest/API/ErrorResponses.html#ErrorCodeList
+ */
+const OF_CALLER: ReadonlySet<unknown> = new Set([
+  'AccountProblem',
+  'AllAccessDisabled',
+  'AuthorizationHeaderMalformed',
+  'ExpiredToken',
+  'InvalidAccessKeyId',
+  'InvalidSecurity',
+  'InvalidToken',
+  'NotSignedUp',
+  'RequestExpired',
+  'RequestTimeTooSkewed',
+  'SignatureDoesNotMatch',
+  'TokenRefreshRequired',
+]);
+
+/** Whether S3 refuses the caller, and not what was asked. */
+export function isOfCaller(error: unknown): boolean {
+  return OF_CALLER.has((error as { name?: unknown } | undefined)?.name);
+}
+
 /** Codes of Node for a connection that breaks, also within a body, or whose host was not resolved in time. */
 const BROKEN: ReadonlySet<unknown> = new Set([
   'ECONNRESET',

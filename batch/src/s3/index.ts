@@ -1,7 +1,7 @@
 /** Listings, objects, retries and errors of S3, for programs that have the AWS SDK. */
 
 export { listDated } from './dated-listing.ts';
-export { httpStatusOf, isPassing } from './errors.ts';
+export { httpStatusOf, isAbsent, isOfCaller, isPassing } from './errors.ts';
 export { readFacts } from './facts.ts';
 export { type Inventory, inventoryRows, readInventory } from './inventory.ts';
 export { type KeyRange, keyRanges, LAST } from './key-ranges.ts';

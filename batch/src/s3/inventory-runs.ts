@@ -17,8 +17,13 @@ import { compareKeys, fromSortable, toSortable } from '../key-order.ts';
 import { mergeSorted } from '../merge-sorted.ts';
 import type { S3Location } from '../s3-uri.ts';
 import { textLines } from '../text-lines.ts';
-import { httpStatusOf, isPassing } from './errors.ts';
-import { type Inventory, type InventoryRow, inventoryRows } from './inventory.ts';
+import { isAbsent, isPassing } from './errors.ts';
+import {
+  type Inventory,
+  type InventoryFile,
+  type InventoryRow,
+  inventoryRows,
+} from './inventory.ts';
 import type { S3Object } from './listing.ts';
 import { receive } from './objects.ts';
 import { attempts } from './patient-retries.ts';
@@ -104,7 +109,7 @@ async function sortOnce(s3: S3Client, file: number, options: SortOptions): Promi
     rows = [];
     characters = 0;
   };
-  for await (const some of inventoryRows(s3, inventory, inventory.files[file] as string)) {
+  for await (const some of inventoryRows(s3, inventory, inventory.files[file] as InventoryFile)) {
     for (const found of some) {
       if (!isInput(found.key)) continue;
       rows.push(rowOf(found));
@@ -179,7 +184,7 @@ async function readEnds(
     const { bytes } = await receive(s3, place);
     return marker.parse(JSON.parse(new TextDecoder().decode(bytes))).runs;
   } catch (error) {
-    if (httpStatusOf(error) === 404) return undefined;
+    if (isAbsent(error)) return undefined;
     throw error;
   }
 }

@@ -3,13 +3,14 @@
  * @see https://docs.aws.amazon.com/AmazonS3/latest/userguide/storage-inventory-location.html
  */
 
-import { pipeline, type Readable } from 'node:stream';
+import { createHash } from 'node:crypto';
+import { pipeline, type Readable, Transform } from 'node:stream';
 import { createGunzip } from 'node:zlib';
 import type { S3Client } from '@aws-sdk/client-s3';
 import * as z from 'zod';
 import { BatchError } from '../errors.ts';
-import { parseS3Uri } from '../s3-uri.ts';
-import { isPassing } from './errors.ts';
+import { formatS3Uri, parseS3Uri, type S3Location } from '../s3-uri.ts';
+import { httpStatusOf, isAbsent, isPassing } from './errors.ts';
 import { openObject, readText } from './objects.ts';
 
 /** What is read of an inventory. */
@@ -18,17 +19,30 @@ export interface Inventory {
   readonly text: string;
   /** Bucket of the data files: the manifest's own. */
   readonly bucket: string;
-  /** Keys of the data files. */
-  readonly files: readonly string[];
+  readonly files: readonly InventoryFile[];
   /** Names of the columns, such as `Key` and `IsLatest`. */
   readonly columns: readonly string[];
+}
+
+/** A data file, and what the manifest says of its bytes. */
+export interface InventoryFile {
+  readonly key: string;
+  readonly size?: number | undefined;
+  /** Hex. */
+  readonly MD5checksum?: string | undefined;
 }
 
 const schema = z.object({
   sourceBucket: z.string(),
   fileFormat: z.string(),
   fileSchema: z.string(),
-  files: z.array(z.object({ key: z.string().min(1) })),
+  files: z.array(
+    z.object({
+      key: z.string().min(1),
+      size: z.number().optional(),
+      MD5checksum: z.string().optional(),
+    }),
+  ),
 });
 
 /**
@@ -46,6 +60,7 @@ export async function readInventory(s3: S3Client, uri: string, bucket: string): 
       { cause },
     );
   });
+  await checkManifest(s3, place, text);
   const data = parsed(text, uri);
   if (data.fileFormat.toUpperCase() !== 'CSV') {
     throw invalid(
@@ -63,7 +78,28 @@ export async function readInventory(s3: S3Client, uri: string, bucket: string): 
       `the inventory ${uri} has no column Key, only ${columns.join(', ')}. Configure it again.`,
     );
   }
-  return { text, bucket: place.bucket, files: data.files.map(({ key }) => key), columns };
+  return { text, bucket: place.bucket, files: data.files, columns };
+}
+
+/** S3 writes the manifest's own checksum beside it; whoever copies an inventory may leave it out, or allow nobody to read it. */
+async function checkManifest(s3: S3Client, place: S3Location, text: string): Promise<void> {
+  if (!place.key.endsWith(MANIFEST)) return;
+  const checksum = { ...place, key: place.key.slice(0, -MANIFEST.length) + CHECKSUM };
+  const said = await readText(s3, checksum).catch((error: unknown) => {
+    if (isAbsent(error) || httpStatusOf(error) === 403) return undefined;
+    throw error;
+  });
+  if (said === undefined || said.trim().toLowerCase() === md5Of(text)) return;
+  throw invalid(
+    `${formatS3Uri(place)} is not the manifest that ${formatS3Uri(checksum)} was written for (MD5 ${md5Of(text)} instead of ${said.trim().slice(0, 64)}). Name an inventory as S3 has written it.`,
+  );
+}
+
+const MANIFEST = 'manifest.json';
+const CHECKSUM = 'manifest.checksum';
+
+function md5Of(text: string): string {
+  return createHash('md5').update(text).digest('hex');
 }
 
 function parsed(text: string, uri: string): z.output<typeof schema> {
@@ -99,13 +135,14 @@ export interface InventoryRow {
 }
 
 /**
- * Rows of a data file, in its order, many at a time: current versions that are no delete markers.
- * @throws BatchError INVENTORY_NOT_READ, naming the file and the row
+ * Rows of a data file, in its order, many at a time: current versions that are no delete markers. Behind the last, where the
+ * file turns out to be another than the manifest's, it throws: nothing may be done for good before.
+ * @throws BatchError INVENTORY_NOT_READ, naming the file and the row; INVENTORY_INVALID
  */
 export async function* inventoryRows(
   s3: S3Client,
   { bucket, columns }: Inventory,
-  file: string,
+  file: InventoryFile,
 ): AsyncGenerator<readonly InventoryRow[]> {
   const [key, latest, marker, size, modified] = [
     ...['Key', 'IsLatest', 'IsDeleteMarker', 'Size', 'LastModifiedDate'],
@@ -129,15 +166,21 @@ export async function* inventoryRows(
     ];
   };
   try {
-    for await (const lines of linesOf(await openObject(s3, { bucket, key: file }), file)) {
+    const body = await openObject(s3, { bucket, key: file.key });
+    for await (const lines of linesOf(body, file)) {
       yield lines.flatMap(rowOf);
     }
   } catch (cause) {
     // The function is called again.
     if (isPassing(cause)) throw cause;
+    if (cause instanceof OtherBytes) {
+      throw invalid(
+        `the inventory's s3://${bucket}/${file.key} ${cause.message} Name an inventory as S3 has written it.`,
+      );
+    }
     throw new BatchError(
       'INVENTORY_NOT_READ',
-      `cannot read the inventory's s3://${bucket}/${file} after row ${row}: ${sentence(cause)} Start the run again.`,
+      `cannot read the inventory's s3://${bucket}/${file.key} after row ${row}: ${sentence(cause)} Start the run again.`,
       { cause },
     );
   }
@@ -159,10 +202,11 @@ function fieldsOf(line: string, wanted: number): string[] {
     .map((field) => field.replace(/^"(.*)"$/s, '$1').replaceAll('""', '"'));
 }
 
-async function* linesOf(body: Readable, file: string): AsyncGenerator<readonly string[]> {
-  const text: Readable = file.endsWith('.gz')
-    ? pipeline(body, createGunzip(), () => undefined)
-    : body;
+async function* linesOf(body: Readable, file: InventoryFile): AsyncGenerator<readonly string[]> {
+  const checked = pipeline(body, checking(file), () => undefined);
+  const text: Readable = file.key.endsWith('.gz')
+    ? pipeline(checked, createGunzip(), () => undefined)
+    : checked;
   text.setEncoding('utf8');
   let rest = '';
   for await (const chunk of text) {
@@ -171,4 +215,29 @@ async function* linesOf(body: Readable, file: string): AsyncGenerator<readonly s
     yield lines;
   }
   yield [rest];
+}
+
+/** Of a file that is not the one that the manifest names. */
+class OtherBytes extends Error {}
+
+/** Passes bytes on, and fails behind the last if they are not those of the manifest. */
+function checking({ size, MD5checksum }: InventoryFile): Transform {
+  const digest = createHash('md5');
+  let bytes = 0;
+  return new Transform({
+    transform(chunk: Buffer, _, done) {
+      digest.update(chunk);
+      bytes += chunk.byteLength;
+      done(null, chunk);
+    },
+    flush(done) {
+      const md5 = digest.digest('hex');
+      const isOther = MD5checksum !== undefined && md5 !== MD5checksum.toLowerCase();
+      if (size !== undefined && bytes !== size) {
+        done(new OtherBytes(`has ${bytes} bytes, and manifest.json says ${size}.`));
+      } else if (isOther) {
+        done(new OtherBytes(`has the MD5 ${md5}, and manifest.json says ${MD5checksum}.`));
+      } else done();
+    },
+  });
 }

@@ -60,11 +60,11 @@ test.each([
   ],
   [
     () => s3.send(new GetObjectCommand(at('400-ExpiredToken'))),
-    "S3's words (GetObject of s3://tiles/400-ExpiredToken).",
+    "S3's words (GetObject of s3://tiles/400-ExpiredToken). Renew the credentials.",
   ],
   [
     () => s3.send(new GetObjectCommand(at('403-SignatureDoesNotMatch'))),
-    "S3's words (GetObject of s3://tiles/403-SignatureDoesNotMatch).",
+    "S3's words (GetObject of s3://tiles/403-SignatureDoesNotMatch). Renew the credentials.",
   ],
 ])('%# names call, place and what to do', async (call, message) => {
   await expect(call()).rejects.toThrow(new Error(message));

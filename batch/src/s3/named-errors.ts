@@ -1,7 +1,7 @@
 /** Errors of S3 that say what was asked. S3's own words, such as "Access Denied", name neither the call nor the place. */
 import type { S3Client } from '@aws-sdk/client-s3';
 import { formatS3Uri } from '../s3-uri.ts';
-import { httpStatusOf } from './errors.ts';
+import { httpStatusOf, isOfCaller } from './errors.ts';
 
 /** What a role must be allowed for a call. A listing needs it for the bucket, the others for the object. */
 const PERMISSIONS: Readonly<Record<string, string>> = {
@@ -56,6 +56,10 @@ function advice(error: Error, call: string): string {
   if (name === 'NoSuchBucket') return " Check the bucket's name.";
   if (name === 'PermanentRedirect')
     return ' The bucket is in another region. Set AWS_REGION to it.';
+  if (name === 'RequestTimeTooSkewed') return " Set this machine's clock.";
+  if (isOfCaller(error)) return ' Renew the credentials.';
+  if (name === 'InvalidObjectState') return ' It is archived: restore it first.';
+  if (name === 'KMS.DisabledException') return ' Enable the key of KMS that encrypts it.';
   // S3 says 403 of signatures and expired tokens, too, with names of their own.
   const isDenied = name === 'AccessDenied' || message === NO_WORDS;
   const permission = PERMISSIONS[call];

@@ -91,9 +91,15 @@ async function startWorkerJob(options: Options): Promise<void> {
   const ofWorkers = { keySuffix, maxFailurePercent, budgetHours, noticesAt, noticeTopic };
   const job = { ...jobOf(options), ...ofWorkers };
   const { startProcessing } = await import('../batch/aws/start-processing.ts');
-  const instanceType = await asking(options.region, async ({ s3, sagemaker }) =>
-    startProcessing(sagemaker, { ...job, contentType: await contentTypeOf(s3, job) }),
+  const { checkWorkerPlaces, refuseOutputsAmongInputs } = await import(
+    '../batch/aws/check-places.ts'
   );
+  refuseOutputsAmongInputs(job);
+  const instanceType = await asking(options.region, async ({ s3, sagemaker }) => {
+    const decided = { ...job, contentType: await contentTypeOf(s3, job) };
+    await checkWorkerPlaces(s3, decided);
+    return startProcessing(sagemaker, decided);
+  });
   const { jobName, inputUri, outputUri } = job;
   printResult(
     options.json,
@@ -144,6 +150,8 @@ async function startTransformJob(options: Options): Promise<void> {
   const { region, json, missingOnly = false } = options;
   const again = { missingOnly, existing: existingOf(options) };
   const job = jobOf(options);
+  const { refuseOutputsAmongInputs } = await import('../batch/aws/check-places.ts');
+  refuseOutputsAmongInputs({ ...job, keySuffix: undefined });
   const { splitType, batchStrategy, accept, assembleWith, contentType } = job;
   refuseConflicts({
     ...{ splitType, batchStrategy, accept, assembleWith },

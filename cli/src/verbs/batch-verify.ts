@@ -17,13 +17,20 @@ export function addBatchVerify(batch: Command): void {
       .option('--input-uri <s3 uri>', 'prefix or manifest, instead of a job')
       .option('--output-uri <s3 uri>', 'prefix of the outputs, instead of a job')
       .option('--redrive <file>', 'manifest of the missing inputs', 'redrive.manifest')
-      .option('--sample <number>', 'outputs to look into', wholeNumber(0), 5),
+      .option('--sample <number>', 'outputs to look into', wholeNumber(0), 5)
+      .option('--allow-empty', 'a place without inputs is complete'),
   ).action(verify);
 }
 
 async function verify(
   name: string | undefined,
-  options: Shared & { inputUri?: string; outputUri?: string; redrive: string; sample: number },
+  options: Shared & {
+    inputUri?: string;
+    outputUri?: string;
+    redrive: string;
+    sample: number;
+    allowEmpty?: true;
+  },
 ): Promise<void> {
   const { withAws } = await import('../batch/aws/clients.ts');
   const { describe } = await import('../batch/aws/transform-job.ts');
@@ -41,6 +48,7 @@ async function verify(
         bar.update(inputs);
       },
     }).finally(bar.stop);
+    if (found.inputs + found.gone === 0 && !options.allowEmpty) throw nothingAt(places.inputUri);
     // A sharded run keeps its own, below its folder.
     if (found.redriveManifest === undefined || !job || job.jobs) return found;
     const { explainMissing } = await import('../batch/aws/explain-missing.ts');
@@ -60,14 +68,26 @@ async function verify(
   if (options.json) printResult(true, report, () => '');
 }
 
+/** A place that is named wrongly would pass any check. */
+function nothingAt(inputUri: string): CommandError {
+  return new CommandError(
+    'INPUT_EMPTY',
+    `there is no input at ${inputUri}, so nothing was verified. Check the place, or give --allow-empty.`,
+  );
+}
+
 type Verified = VerifyReport & { readonly deadLetters?: Explained };
 
 function describeVerify(report: Verified): string {
-  const { inputs, done, missing, stale, empty, samples, firstMissing } = report;
+  const { inputs, done, missing, stale, empty, older, gone, samples, firstMissing } = report;
   const lines = [`${done} of ${inputs} inputs have an output; ${empty} are empty`];
   for (const [code, count] of Object.entries(report.failures ?? {})) {
     lines.push(`${count} inputs have the error ${code} instead of an answer`);
   }
+  if (gone > 0)
+    lines.push(`${gone} were deleted before the worker came to them: no inputs any more`);
+  if (older > 0)
+    lines.push(`${older} outputs are older than their input, which was replaced since`);
   if (stale > 0) lines.push(`${stale} outputs were made by another model or other settings`);
   lines.push(...firstMissing.map((key) => `  no output: ${key}`));
   if (missing > firstMissing.length) lines.push(`  and ${missing - firstMissing.length} more`);

@@ -5,6 +5,7 @@
 
 import { randomUUID } from 'node:crypto';
 import { BatchError, modelDigest, type PackFormat } from '@sagemaker-tfs/batch';
+import { attempts, isPassing } from '@sagemaker-tfs/batch/s3';
 import type { Logger } from 'pino';
 import type { Environment } from '../environment.ts';
 import { StartError } from '../errors.ts';
@@ -35,14 +36,21 @@ export async function main(
     if (process.env[POISON] === undefined) process.exitCode = await supervise(environment, options);
     else process.exitCode = await workHere(options, environment, warnings);
   } catch (error) {
-    const { message, name } = error as Error;
+    const { name } = error as Error;
     const hasCode = error instanceof BatchError || error instanceof StartError;
+    const message = hasCode ? error.message : withAdvice(error as Error);
     process.stderr.write(`${LAST_WORDS}${message}\n`);
     tell('error', { code: hasCode ? error.code : name, message });
     process.exitCode =
       error instanceof ModelGone ? MODEL_GONE : error instanceof BatchError ? error.exitStatus : 1;
   }
   await tellSupervisor({ meant: Number(process.exitCode) });
+}
+
+/** What an error of S3, or one that nobody knows, says of the run. */
+function withAdvice(error: Error): string {
+  const tries = isPassing(error) ? ` It was tried ${attempts()} times.` : '';
+  return `${error.message.replace(/[.]?$/, '.')}${tries} What is written stays. Run it again to continue.`;
 }
 
 async function workHere(

@@ -16,8 +16,10 @@ import type { Store } from './store.ts';
 export interface Row {
   /** Its whole key. */
   readonly key: string;
-  /** Its key below the root of the inputs; undefined if it was deleted before it was read. */
-  readonly name: string | undefined;
+  /** Its key below the root of the inputs. */
+  readonly name: string;
+  /** True if it was deleted before it was read. */
+  readonly isGone?: true;
   /** NDJSON of its answers or of its error; of a part that is packed, its record, or nothing. */
   readonly body: string | Uint8Array;
   readonly failure?: { readonly code: string; readonly message: string } | undefined;
@@ -73,13 +75,15 @@ export function partWriter(store: Store, options: PartOptions): PartWriter {
     writing.catch(() => undefined);
   };
   return {
-    async add({ key, name, body, failure }) {
+    async add({ key, name, body, failure, isGone }) {
       // A packed file has a size that a request can carry.
       const isFull = pack && part.size > 0 && part.size + body.length > partBytes;
       if (isFull) await cut();
       part.last = key;
-      if (name === undefined) part.gone++;
-      else {
+      if (isGone) {
+        part.gone++;
+        part.keys.push([name]);
+      } else {
         part[failure ? 'failures' : 'answers']++;
         if (failure) part.keys.push([name, failure.code, failure.message]);
         else part.keys.push(pack ? [name, part.size, body.length] : name);

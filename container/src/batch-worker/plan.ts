@@ -1,5 +1,11 @@
 /** The plan of a run: made by the worker that comes first, kept by all others. */
-import { BatchError, originOf, PLAN_KEY, parsePlan, type WorkerPlan } from '@sagemaker-tfs/batch';
+import {
+  BatchError,
+  PLAN_KEY,
+  parsePlan,
+  type WorkerPlan,
+  workerFingerprint,
+} from '@sagemaker-tfs/batch';
 import type { WorkerInputs } from '@sagemaker-tfs/batch/s3';
 import type { WorkerOptions } from './options.ts';
 import type { Store } from './store.ts';
@@ -37,7 +43,7 @@ async function makePlan(
 ): Promise<WorkerPlan> {
   const { inputUri, inventoryUri, keySuffix, ranges, pack } = options;
   return {
-    fingerprint: fingerprintOf(inputs, options, model),
+    fingerprint: workerFingerprint(inputs, options, model),
     model,
     inputUri,
     keySuffix,
@@ -47,31 +53,13 @@ async function makePlan(
   };
 }
 
-function fingerprintOf(
-  { prefix, digest }: WorkerInputs,
-  options: WorkerOptions,
-  model: string,
-): string {
-  const { contentType, accept, customAttributes, keySuffix, pack } = options;
-  return originOf(model, prefix, {
-    contentType,
-    accept: accept ?? '',
-    environment: {
-      customAttributes,
-      keySuffix,
-      ...(digest !== undefined && { digest }),
-      ...(pack && { pack }),
-    },
-  }).fingerprint;
-}
-
 function checked(
   inputs: WorkerInputs,
   plan: WorkerPlan,
   options: WorkerOptions,
   model: string,
 ): WorkerPlan {
-  if (plan.fingerprint === fingerprintOf(inputs, options, model)) return plan;
+  if (plan.fingerprint === workerFingerprint(inputs, options, model)) return plan;
   throw new BatchError(
     'OTHER_RUN',
     `${options.outputUri} has answers of another model, of other inputs or of other settings (${PLAN_KEY} says which). Choose another output prefix.`,

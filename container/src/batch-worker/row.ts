@@ -1,7 +1,7 @@
 /** From an object to its row: read, and made into what stands for it in a part. */
 import type { S3Client } from '@aws-sdk/client-s3';
 import { answerLine } from '@sagemaker-tfs/batch';
-import { httpStatusOf, type S3Object } from '@sagemaker-tfs/batch/s3';
+import { httpStatusOf, isOfCaller, type S3Object } from '@sagemaker-tfs/batch/s3';
 import { ServingError } from '../errors.ts';
 import { isHttpError } from '../handler/http-error.ts';
 import type { Row } from './part-writer.ts';
@@ -57,7 +57,7 @@ export function rowMaker(options: RowOptions): (object: S3Object) => Promise<Row
     hold(size);
     try {
       const read = await readObject(s3, { bucket, key });
-      if (!read) return { key, name: undefined, body: '' };
+      if (!read) return { key, name, body: '', isGone: true };
       const body = await options.make({ key, name, body: read });
       hold(body.length);
       return { key, name, body };
@@ -76,6 +76,7 @@ function failureOf(error: unknown): { code: string; message: string } | undefine
   if (error instanceof ServingError) return error;
   if (isHttpError(error)) return { code: error.code, message: error.message };
   // Encrypted with a key that this role may not use, or with an access rule of its own.
-  if (httpStatusOf(error) === 403) return { code: 'FORBIDDEN', message: (error as Error).message };
+  const isOwn = httpStatusOf(error) === 403 && !isOfCaller(error);
+  if (isOwn) return { code: 'FORBIDDEN', message: (error as Error).message };
   return undefined;
 }

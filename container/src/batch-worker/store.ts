@@ -9,6 +9,7 @@ import { asDirectory, parseS3Uri, type S3Location } from '@sagemaker-tfs/batch';
 import {
   forcePathStyle,
   httpStatusOf,
+  isAbsent,
   listObjects,
   patientRetries,
   readBytes,
@@ -67,7 +68,7 @@ export async function readObject(s3: S3Client, place: S3Location): Promise<Buffe
     const bytes = await readBytes(s3, place);
     return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
   } catch (error) {
-    if (httpStatusOf(error) === 404) return undefined;
+    if (isAbsent(error)) return undefined;
     throw error;
   }
 }

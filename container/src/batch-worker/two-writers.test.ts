@@ -92,7 +92,7 @@ async function rowsInto(
     onWritten: (_: WorkerCounts) => undefined,
   });
   for (const key of keys) await writer.add({ key, name: key, body: `${key}\n` });
-  if (gone !== undefined) await writer.add({ key: gone, name: undefined, body: '' });
+  if (gone !== undefined) await writer.add({ key: gone, name: gone, body: '', isGone: true });
   await writer.finish();
 }
 

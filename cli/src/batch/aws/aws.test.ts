@@ -282,6 +282,25 @@ describe('outputs count by what made them', () => {
   /** S3 tells times to the second, and what is of the same second counts as new. */
   const nextSecond = () => sleep(1_050 - (Date.now() % 1_000));
 
+  test('verify counts those of inputs that were replaced since', async () => {
+    await put({
+      'replaced/in/a.jpg': 'a',
+      'replaced/in/b.jpg': 'b',
+      'replaced/out/a.jpg.out': '{}',
+    });
+    await put({ 'replaced/out/b.jpg.out': '{}' });
+    await nextSecond();
+    await put({ 'replaced/in/b.jpg': 'another' });
+    const uris = ['--input-uri', `s3://${BUCKET}/replaced/in/`, '--output-uri'];
+    const { exitCode, stdout } = await run(
+      'verify',
+      ...uris,
+      `s3://${BUCKET}/replaced/out/`,
+      '--json',
+    );
+    expect([exitCode, JSON.parse(stdout)]).toMatchObject([0, { done: 2, missing: 0, older: 1 }]);
+  });
+
   test('of another model they are made again, once', async () => {
     await put({ 'models/in/a.jpg': 'a', 'models/in/b.jpg': 'b' });
     expect(await start('one', '--job-name', 'one-1')).toMatchObject({ started: true });

@@ -53,12 +53,18 @@ export interface JobInput {
   readonly modified: number;
 }
 
+/** What became of an input, by the key of that input. */
+export interface JobOutput extends S3Object {
+  /** Instead of an output: a worker found the input deleted when it came to it. */
+  readonly isGone?: true;
+}
+
 /** A part of a job's inputs with the outputs that belong to them; keys are below {@link TransformKeys.root}. */
 export interface KeyPart {
   /** Sorted. */
   inputs(): AsyncIterable<JobInput>;
   /** Outputs by the key of their input, sorted as the outputs are. */
-  outputs(): AsyncIterable<S3Object>;
+  outputs(): AsyncIterable<JobOutput>;
 }
 
 /** A job's inputs and outputs. */
@@ -71,6 +77,8 @@ export interface TransformKeys {
   readonly parts: readonly KeyPart[];
   /** Outputs that are in no part; undefined if other jobs' outputs are expected beside those of the job. */
   readonly outside?: readonly (() => AsyncIterable<S3Object>)[];
+  /** True where an object stays among the inputs after it is deleted, as those of an inventory do. */
+  readonly listsDeleted?: boolean;
   /** Of the inputs that have been read: those with an error instead of an answer, by its code. */
   readonly failures?: ReadonlyMap<string, number>;
 }

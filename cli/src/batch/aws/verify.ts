@@ -18,6 +18,7 @@ import {
   type KeyPart,
   LISTINGS,
   openKeys,
+  type TransformKeys,
   type TransformPlaces,
 } from './transform-places.ts';
 import { readWorkerPlan, workerKeys } from './worker-keys.ts';
@@ -43,6 +44,10 @@ export interface VerifyReport {
   readonly failures?: Readonly<Record<string, number>>;
   /** Outputs of 0 bytes; they are counted as done, too. */
   readonly empty: number;
+  /** Outputs that count although they are older than their input, which was replaced since; they are counted as done, too. */
+  readonly older: number;
+  /** Objects that a worker found deleted when it came to them; they are no inputs. */
+  readonly gone: number;
   /** Manifest of the missing inputs; absent if there is none. */
   readonly redriveManifest?: string;
   /** The first of them. */
@@ -83,14 +88,13 @@ export async function verifyOutputs(
   options: VerifyOptions,
 ): Promise<VerifyReport> {
   const plan = await readWorkerPlan(s3, places.outputUri);
-  const { root, outputs, parts, outside, failures } = plan
-    ? await workerKeys(s3, plan, places)
-    : await openKeys(s3, places);
+  const keys = plan ? await workerKeys(s3, plan, places) : await openKeys(s3, places);
+  const { root, outputs, parts, outside, failures } = keys;
   // A worker's answers are many to an object.
   const wanted = plan ? 0 : options.samples;
   const manifest = await openJsonArray(options.redriveManifest);
   await manifest.add({ prefix: root });
-  const comparison = compare(places, manifest, { ...options, samples: wanted });
+  const comparison = compare(places, keys, manifest, { ...options, samples: wanted });
   const { found, orphans } = comparison;
   try {
     await Readable.from(parts).map(comparison.verifyPart, { concurrency: LISTINGS }).toArray();
@@ -121,10 +125,11 @@ export async function verifyOutputs(
 /** Counts part after part; adds what is missing to the manifest. */
 function compare(
   places: TransformPlaces,
+  { listsDeleted = false }: Pick<TransformKeys, 'listsDeleted'>,
   manifest: JsonArrayFile,
   { samples, onProgress }: Pick<VerifyOptions, 'samples' | 'onProgress'>,
 ) {
-  const found = { inputs: 0, done: 0, missing: 0, stale: 0, empty: 0 };
+  const found = { inputs: 0, done: 0, missing: 0, stale: 0, empty: 0, older: 0, gone: 0 };
   const firstMissing: string[] = [];
   const orphans = { count: 0, first: [] as string[] };
   const chosen: S3Object[] = [];
@@ -135,20 +140,26 @@ function compare(
   const verifyPart = async (part: KeyPart) => {
     const matches = matchOutputs(inOutputOrder(part.inputs()), part.outputs());
     for await (const match of matches) {
+      const isGone = match.kind !== 'missing' && match.output.isGone === true;
+      if (isGone && (match.kind === 'extra' || listsDeleted)) {
+        found.gone++;
+        continue;
+      }
       if (match.kind === 'extra') {
         addOrphan(match.key);
         continue;
       }
-      const stale = match.kind === 'done' && isStale(match.input, match.output, places);
+      const stale = match.kind === 'done' && !isGone && isStale(match.input, match.output, places);
       if (stale) found.stale++;
-      const kind = stale ? 'missing' : match.kind;
-      found[kind]++;
       if (++found.inputs % STEP === 0) onProgress?.(found.inputs);
-      if (match.kind === 'missing' || stale) {
+      if (match.kind === 'missing' || stale || isGone) {
+        found.missing++;
         if (firstMissing.length < NAMED) firstMissing.push(match.key);
         await manifest.add(match.key);
       } else {
+        found.done++;
         if (match.output.size === 0) found.empty++;
+        if (match.output.modified < match.input.modified) found.older++;
         choose(chosen, match.output, found.done, samples);
       }
     }

@@ -7,6 +7,7 @@ import {
   BatchError,
   codeInPart,
   compareKeys,
+  deletedKey,
   inOutputOrder,
   type KeysFile,
   keyInPart,
@@ -29,7 +30,7 @@ import {
 } from '@sagemaker-tfs/batch';
 import {
   findObject,
-  httpStatusOf,
+  isAbsent,
   listObjects,
   openInputs,
   readBytes,
@@ -37,7 +38,7 @@ import {
   type S3Object,
   type WorkerInputs,
 } from '@sagemaker-tfs/batch/s3';
-import type { JobInput, KeyPart, TransformKeys } from './transform-places.ts';
+import type { JobInput, JobOutput, KeyPart, TransformKeys } from './transform-places.ts';
 
 /**
  * The plan of the worker that wrote below a prefix.
@@ -76,7 +77,13 @@ export async function workerKeys(
     inputs: () => inputsOfRange(inputs, range),
     outputs: () => inOutputOrder(answered(s3, output, range, failures)),
   });
-  return { root: inputs.prefix, outputs: output, parts: rangesOf(plan).map(part), failures };
+  return {
+    root: inputs.prefix,
+    outputs: output,
+    parts: rangesOf(plan).map(part),
+    listsDeleted: plan.inventoryUri !== undefined,
+    failures,
+  };
 }
 
 async function* inputsOfRange(
@@ -89,13 +96,13 @@ async function* inputsOfRange(
   }
 }
 
-/** Keys of a range that have an answer, sorted; those with an error are counted by its code. */
+/** Keys of a range that have an answer, or that were deleted, sorted; those with an error are counted by its code. */
 async function* answered(
   s3: S3Client,
   output: S3Location,
   { number }: WorkerRange,
   failures: Map<string, number>,
-): AsyncGenerator<S3Object> {
+): AsyncGenerator<JobOutput> {
   const files = filesOfWorker(s3, output);
   const parts = (await files.list(partsOfRange(number))).filter(({ key }) => partOfKey(key));
   const candidates = await keysCandidates(
@@ -105,10 +112,10 @@ async function* answered(
   for (const { key, modified } of parts) {
     for await (const line of keyLines(await readKeysFile(files, key, candidates))) {
       // Its own size is not known without its answers.
-      const input = keyInPart(line);
-      const code = codeInPart(line) ?? '';
+      const [input, deleted, code] = [keyInPart(line), deletedKey(line), codeInPart(line)];
       if (input !== undefined) yield { key: input, size: 1, modified };
-      else failures.set(code, (failures.get(code) ?? 0) + 1);
+      if (deleted !== undefined) yield { key: deleted, size: 0, modified, isGone: true };
+      if (code !== undefined) failures.set(code, (failures.get(code) ?? 0) + 1);
     }
   }
 }
@@ -132,7 +139,7 @@ export function filesOfWorker(s3: S3Client, output: S3Location): WorkerObjects {
       try {
         return await readBytes(s3, at(key));
       } catch (error) {
-        if (httpStatusOf(error) === 404) return undefined;
+        if (isAbsent(error)) return undefined;
         throw error;
       }
     },

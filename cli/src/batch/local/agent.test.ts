@@ -335,9 +335,9 @@ describe('records', () => {
   });
 
   test('empty lines are no records, wherever a chunk of the file ends', async () => {
-    await put('lines', `${'\n'.repeat(300_000)}a${'\n'.repeat(300_000)}b\n\nc`);
+    await put('lines', `${'\n'.repeat(300_000)}a${'\n'.repeat(300_000)}b\n\nc\r\n\r\n\r`);
     await job(echo, { splitType: 'Line', batchStrategy: 'MultiRecord' });
-    expect(stub?.bodies.map(String)).toEqual(['a\nb\nc\n']);
+    expect(stub?.bodies.map(String)).toEqual(['a\nb\nc\r\n']);
   });
 
   test('a shard that ends early, or with records that fail, has no output and says which', async () => {

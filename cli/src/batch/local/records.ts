@@ -122,7 +122,7 @@ async function* lines(
     for (let at = chunk.indexOf(NEWLINE, from); at >= 0; at = chunk.indexOf(NEWLINE, from)) {
       const rest = chunk.subarray(from, at);
       const line = have > 0 ? Buffer.concat([...pending, rest]) : rest;
-      if (line.byteLength > 0) yield line;
+      if (!isEmptyLine(line)) yield line;
       pending = [];
       have = 0;
       from = at + 1;
@@ -137,5 +137,13 @@ async function* lines(
       );
     }
   }
-  if (have > 0) yield Buffer.concat(pending);
+  const last = Buffer.concat(pending);
+  if (!isEmptyLine(last)) yield last;
+}
+
+const RETURN = 0x0d;
+
+/** Files of Windows end their lines with a return before the line feed. */
+function isEmptyLine(line: Uint8Array): boolean {
+  return line.byteLength === 0 || (line.byteLength === 1 && line[0] === RETURN);
 }

@@ -1,4 +1,5 @@
 /** `batch pack` from S3 to S3: the worker without a model, and the names of what it packed back on the answers. */
+import { createHash } from 'node:crypto';
 import { mkdtempSync } from 'node:fs';
 import { mkdir, readFile, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -30,6 +31,7 @@ afterAll(async () => {
   await s3?.close();
 });
 
+const md5Of = (body: Uint8Array) => createHash('md5').update(body).digest('hex');
 const command = (...args: string[]) => sagemakerTfs(['batch', ...args, '--json'], s3.environment);
 const pack = (output: string, ...more: string[]) =>
   command('pack', 's3://tiles/in/', '--out', `s3://out/${output}/`, '--ranges', '4', ...more);
@@ -102,7 +104,8 @@ describe('from an S3 inventory', () => {
     const files = [keys.slice(0, half), keys.slice(half)].map((some, at) => {
       const old = at === 0 ? more.map((key) => row(key, false)) : [];
       add(`${at}.csv`, [...some.map((key) => row(key)), ...old].join(''));
-      return { key: `daily/${at}.csv` };
+      const body = place.get(`daily/${at}.csv`)?.body ?? new Uint8Array();
+      return { key: `daily/${at}.csv`, size: body.length, MD5checksum: md5Of(body) };
     });
     const fileSchema = 'Bucket, Key, Size, LastModifiedDate, IsLatest';
     const creationTimestamp = String(keys.length);
@@ -116,6 +119,8 @@ describe('from an S3 inventory', () => {
         files,
       }),
     );
+    const manifest = place.get('daily/manifest.json')?.body ?? new Uint8Array();
+    add('manifest.checksum', `${md5Of(manifest)}\n`);
     (s3.stored as Map<string, unknown>).set('lists', place);
   };
   const named = (numbers: readonly number[]) => numbers.map((at) => `in/${nameOf(at)}`);
@@ -140,11 +145,13 @@ describe('from an S3 inventory', () => {
     const places = ['--input-uri', 's3://tiles/in/', '--output-uri', 's3://out/listed/'];
     const redrive = join(work, 'listed.manifest');
     const verified = await command('verify', ...places, '--redrive', redrive);
-    // The deleted object is an input of the list.
+    // The deleted object is listed for ever, and was dealt with.
+    expect(verified.exitCode).toBe(0);
     expect(JSON.parse(verified.stdout)).toMatchObject({
-      inputs: COUNT,
+      inputs: COUNT - 1,
       done: COUNT - 1,
-      missing: 1,
+      missing: 0,
+      gone: 1,
     });
     // Another list is another run.
     inventory(named([1, 2]));
@@ -152,6 +159,27 @@ describe('from an S3 inventory', () => {
     expect(other.stdout + other.stderr).toContain('OTHER_RUN');
     const listing = await pack('listed');
     expect(listing.stdout + listing.stderr).toContain('OTHER_RUN');
+  });
+
+  test.each<[what: string, key: string, change: (body: Uint8Array) => Uint8Array]>([
+    [
+      'a data file has other bytes',
+      '1.csv',
+      (body) => Buffer.from(String(body).replace('20', '21')),
+    ],
+    ['a data file is shorter', '1.csv', (body) => body.subarray(body.indexOf(0x0a) + 1)],
+    ['the manifest is not that of its checksum', 'manifest.checksum', () => Buffer.from('0')],
+  ])('is refused where %s', async (what, key, change) => {
+    inventory(named(LISTED));
+    const list = s3.stored.get('lists');
+    const file = list?.get(`daily/${key}`);
+    if (file) list?.set(`daily/${key}`, { ...file, body: change(file.body) });
+    const output = `other-${what.length}`;
+    const refused = await pack(output, '--inventory', URI);
+    expect(refused.exitCode).toBe(1);
+    expect(refused.stdout + refused.stderr).toContain('INVENTORY_INVALID');
+    expect(refused.stdout + refused.stderr).toContain(key);
+    expect(partsOf(output)).toEqual([]);
   });
 
   test('a run whose S3 fails while the inventory is sorted continues', async () => {

@@ -4,15 +4,23 @@ import { once } from 'node:events';
 import { mkdir, mkdtemp, readdir, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { workerFingerprint } from '@sagemaker-tfs/batch';
 import { fixtureModel } from '../../../../test/fixtures/index.ts';
 import { TEST_CREDENTIALS } from '../../../../test/rehearse/moto.ts';
 import { problemsOf } from '../../../../test/service-models/validate.ts';
-import { startGeneratedS3 } from '../../../../tools/generated-s3.ts';
+import { type GeneratedS3, startGeneratedS3 } from '../../../../tools/generated-s3.ts';
 import { libraryHere } from '../../serving/library.ts';
 import { startService } from '../aws/sagemaker-stand-in.ts';
 import { ROOT, sagemakerTfs } from '../test-support.ts';
 
 jest.setTimeout(240_000);
+
+let s3: GeneratedS3;
+beforeAll(async () => {
+  const inputs = { count: 1, keyOf: () => 'in/0.json', bodyOf: () => Buffer.from('{}') };
+  s3 = await startGeneratedS3({ tiles: inputs });
+});
+afterAll(() => s3.close());
 
 const MODEL = {
   ModelName: 'tiles',
@@ -56,13 +64,46 @@ async function startAt(answer: Parameters<typeof startService>[0], more: string[
         ...['--input-uri', 's3://tiles/in/', '--output-uri', 's3://out/answers/'],
         ...['--content-type', 'application/json', ...more],
       ],
-      { ...TEST_CREDENTIALS, AWS_ENDPOINT_URL: standIn.url },
+      { ...TEST_CREDENTIALS, AWS_ENDPOINT_URL: standIn.url, AWS_ENDPOINT_URL_S3: s3.url },
     );
     return { ...outcome, requests };
   } finally {
     await standIn.close();
   }
 }
+
+test.each<[what: string, args: readonly string[], code: string]>([
+  ['an input prefix without inputs', ['--input-uri', 's3://tiles/none/'], 'INPUT_EMPTY'],
+  ['an output in the inputs', ['--output-uri', 's3://tiles/in/out/'], 'USAGE'],
+  ['answers of other settings', ['--output-uri', 's3://out/others/'], 'OTHER_RUN'],
+])('%s: no instance is asked for', async (_, args, code) => {
+  const plan = {
+    fingerprint: 'f',
+    model: 'm',
+    inputUri: 's3://tiles/in/',
+    keySuffix: '',
+    cuts: [],
+  };
+  const body = Buffer.from(JSON.stringify(plan));
+  const files = new Map([['others/_worker/plan.json', { body, modified: 0, metadata: {} }]]);
+  (s3.stored as Map<string, typeof files>).set('out', files);
+  const { exitCode, requests, stdout } = await start(MODEL, ...args);
+  expect(exitCode).toBeGreaterThan(0);
+  expect(JSON.parse(stdout)).toMatchObject({ code });
+  expect(requests).toEqual([]);
+});
+
+test('a job continues the answers of its own settings', async () => {
+  const [contentType, accept] = ['application/json', 'application/json'];
+  const inputs = { prefix: 's3://tiles/in/', digest: undefined };
+  const fingerprint = workerFingerprint(inputs, { contentType, accept }, 'm');
+  const plan = { fingerprint, model: 'm', inputUri: 's3://tiles/in/', keySuffix: '', cuts: [] };
+  const body = Buffer.from(JSON.stringify(plan));
+  const files = new Map([['own/_worker/plan.json', { body, modified: 0, metadata: {} }]]);
+  (s3.stored as Map<string, typeof files>).set('out', files);
+  const { requests } = await start(MODEL, '--accept', accept, '--output-uri', 's3://out/own/');
+  expect(requests).toHaveLength(1);
+});
 
 test('the request is one that SageMaker takes, and its arguments make the image do the work', async () => {
   const { exitCode, requests } = await start(

@@ -154,6 +154,23 @@ test('verify compares the keys of the parts with the inputs', async () => {
   expect(await verify('s3://tiles/')).toMatchObject({ exitCode: 1, code: 'OTHER_RUN' });
 });
 
+test('verify refuses a place without inputs, unless that may be', async () => {
+  const verify = (...more: string[]) =>
+    sagemakerTfs(
+      [
+        ...['batch', 'verify', '--input-uri', 's3://tiles/no/', '--output-uri', 's3://out/no/'],
+        ...['--redrive', join(work, 'no.manifest'), '--json', ...more],
+      ],
+      s3.environment,
+    );
+  const refused = await verify();
+  expect([refused.exitCode, JSON.parse(refused.stdout)]).toMatchObject([
+    2,
+    { code: 'INPUT_EMPTY' },
+  ]);
+  expect((await verify('--allow-empty')).exitCode).toBe(0);
+});
+
 describe('a manifest as input', () => {
   const again = [17, 299, 300, 599];
   const names = again.map((index) => keyOf(index).slice('in/'.length));
