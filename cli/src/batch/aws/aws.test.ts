@@ -693,7 +693,7 @@ test('keys whose endings tell no type need one', async () => {
 
 test('an input without objects, an unknown job and missing outputs are reported', async () => {
   const nothing = await run(
-    ...['start', '--model-name', 'digits', '--input-uri', `s3://${BUCKET}/none/`],
+    ...['start', '--model-name', 'digits', '--input-uri', `s3://${BUCKET}/nothing/`],
     ...['--output-uri', `s3://${BUCKET}/out/`],
   );
   expect(nothing).toMatchObject({ exitCode: 2 });
