@@ -204,6 +204,7 @@ export const choices = (baseline: string): Readonly<Record<string, readonly Choi
     { model: { modelName: 'digits-2', fingerprint } },
     { model: { modelPackage: PACKAGE } },
     { model: { modelPackage: { ...PACKAGE, keyArn: KEY } } },
+    { model: { model: MODEL_DIR, baked: true } },
   ],
   image: [{ image: 'fits' }, { image: 'in-process' }, { image: 'built' }, { image: 'bare' }],
   capture: [
@@ -219,6 +220,7 @@ export const choices = (baseline: string): Readonly<Record<string, readonly Choi
           schedule: 'cron(0 6 * * ? *)',
           hours: 48,
           maxCaptures: 9,
+          variants: ['AllTraffic'],
           threshold: 0.3,
         },
       },
@@ -429,6 +431,7 @@ interface Conflict {
 
 const MULTI = 4;
 const PREFIXES = [1, 3];
+const BAKED = 8;
 const SERVERLESS = 5;
 const ARM = 3;
 const [GPU, OLD_GPU, GPU_POOLS] = [1, 2, 4];
@@ -444,6 +447,10 @@ export const CONFLICTS: readonly Conflict[] = [
         choice('batch') > 0 ||
         choice('load') > 3 ||
         choice('models') > 0),
+  },
+  {
+    why: 'a model comes into an image that is built here',
+    of: (choice) => choice('source') === BAKED && choice('image') !== BUILT,
   },
   {
     why: 'batch and serverless take archives',
