@@ -90,6 +90,19 @@ test('a run over its budget ends with what it has, and continues with more', asy
   );
 });
 
+test('where S3 refuses every try, the last word says how often, and how to continue', async () => {
+  s3.fail = (method, _, key) => (method === 'GET' && key.startsWith('in/') ? 503 : undefined);
+  const { exitCode, stdout } = await sagemakerTfs(
+    ['batch', 'pack', 's3://tiles/in/', '--out', 's3://out/refused/', '--json'],
+    { ...s3.environment, AWS_MAX_ATTEMPTS: '2' },
+  );
+  s3.fail = undefined;
+  expect(exitCode).toBe(1);
+  expect(stdout).toContain(
+    'It was tried 2 times. What is written stays. Run it again to continue.',
+  );
+});
+
 describe('from an S3 inventory', () => {
   const URI = 's3://lists/daily/manifest.json';
   /** In no order, in two files; one object has been written since, one deleted, and one is no longer the current version. */
