@@ -9,10 +9,10 @@ import {
   toStatusError,
 } from '@sagemaker-tfs/libtensorflow/serving';
 import type { AbortSignalLike, SignatureMap } from '@sagemaker-tfs/tensors';
+import { answerTooLarge } from '../answer-too-large.ts';
 import { ServingError } from '../errors.ts';
 import type { ModelSelector, ModelVersionStatus } from '../models/servable.ts';
 import { eachInTurns, indices } from '../waiting/in-turns.ts';
-import { answerTooLarge } from './answer-too-large.ts';
 import type {
   Backend,
   BackendReply,

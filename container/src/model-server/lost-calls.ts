@@ -1,6 +1,5 @@
 /** The errors of calls that got no answer from the model server, or none that can be used. */
-
-import { answerTooLarge } from '../backends/answer-too-large.ts';
+import { answerTooLarge } from '../answer-too-large.ts';
 import { ServingError } from '../errors.ts';
 import type { ConnectionLost } from '../transport/connection-lost.ts';
 import type { UnusableReply } from '../transport/unusable-reply.ts';

@@ -1,6 +1,6 @@
 /** The error for an answer of the model beyond the limit. */
-import { MAX_RESPONSE_BYTES } from '../environment-variables.ts';
-import { ServingError } from '../errors.ts';
+import { MAX_RESPONSE_BYTES } from './environment-variables.ts';
+import { ServingError } from './errors.ts';
 
 /** @param maxBytes the limit, which cannot always be raised */
 export function answerTooLarge(what: string, maxBytes: number, cause: Error): ServingError {
