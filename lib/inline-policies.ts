@@ -62,7 +62,9 @@ const PSEUDO: Readonly<Record<string, string>> = {
   'AWS::URLSuffix': 'amazonaws.com',
 };
 
+/** A policy without statements resolves to nothing. Where it must have some, the CDK says so. */
 function lengthOf(stack: Stack, document: unknown): number {
+  if (document === undefined) return 0;
   const text = JSON.stringify(render(document, (id) => physicalName(stack, id)));
   return text.replace(/\s/g, '').length;
 }

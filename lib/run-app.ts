@@ -21,14 +21,16 @@ export async function runApp(
   const { stackTraceLimit } = Error;
   // The user's own line lies below the constructs and their checks.
   Error.stackTraceLimit = DEEP_STACK;
+  let isBuilt = false;
   try {
     const app = new App({ ...props, autoSynth: false });
     await build(app);
+    isBuilt = true;
     app.synth();
   } catch (error) {
     const { CDK_DEBUG } = process.env;
     if (CDK_DEBUG) throw error;
-    process.stderr.write(`${explainedError(error)}\n`);
+    process.stderr.write(`${explainedError(error, isBuilt)}\n`);
     process.exitCode = 1;
   } finally {
     Error.stackTraceLimit = stackTraceLimit;
@@ -76,11 +78,14 @@ function defaultExport(module: unknown): unknown {
   return isCompiled ? (inner as { default?: unknown }).default : inner;
 }
 
-/** The message, and where the user's own code met it. A configuration's errors name the field instead. */
-function explainedError(error: unknown): string {
+/**
+ * The message, and where the user's own code met it. A configuration's errors name the field instead.
+ * @param isBuilt all constructs had their props: the line of a later error is that of `runApp`, which gave none
+ */
+function explainedError(error: unknown, isBuilt: boolean): string {
   const message = firstLines(messageOf(error));
   if (error instanceof ConfigurationError) return message;
-  return `${message}${placeOf(error)}${isOfConstructs(error) ? UNTYPED : ''}`;
+  return `${message}${placeOf(error)}${!isBuilt && isOfConstructs(error) ? UNTYPED : ''}`;
 }
 
 /** What tsx and JavaScript let through. */

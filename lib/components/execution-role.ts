@@ -56,15 +56,17 @@ export function createExecutionRole(
 
 /** A policy of its own for every revision: during an update copies of the old models can still be started. */
 function grantModels(role: Role, models: readonly TensorFlowModel[]): void {
-  if (models.length === 0) return;
   for (const { image } of models) image.grantPull(role);
-  const revisions = models.map(({ data }) => data.revision).join();
+  // Models within their images have nothing in S3, and a policy needs a statement.
+  const archives = models.map(({ data }) => data).filter((data) => data.grantRead !== undefined);
+  if (archives.length === 0) return;
+  const revisions = archives.map((data) => data.revision).join();
   const revision = shortDigest(revisions);
   // Minimized: one statement for the archives of all.
   const document = new PolicyDocument({ minimize: true });
   const policy = new Policy(role, `ReadModelData${revision}`, { document });
   role.attachInlinePolicy(policy);
-  for (const { data } of models) data.grantRead?.(policy);
+  for (const data of archives) data.grantRead?.(policy);
 }
 
 /** Beside the namespaces that every model's role has. */

@@ -78,6 +78,23 @@ test('baked: true of a model builds an image for it', () => {
   });
 });
 
+test('components of baked models have a role without a policy for archives', () => {
+  const image = { directory: stubContainer() };
+  const components = [{ name: 'a' }, { name: 'b', model: MODEL_DIR }];
+  const sharing = {
+    components,
+    instanceType: 'ml.c6i.xlarge',
+    managedInstances: { maxInstances: 2 },
+  };
+  const { 'tensorflow-m': serving } = stacks({
+    image,
+    models: { m: { model: MODEL_DIR, baked: true, endpoint: { ...endpoint, ...sharing } } },
+  });
+  serving?.resourceCountIs('AWS::SageMaker::InferenceComponent', 2);
+  for (const { Properties } of Object.values(serving?.findResources('AWS::IAM::Policy') ?? {}))
+    expect(Properties.PolicyDocument.Statement).not.toEqual([]);
+});
+
 test('without a model it is an image of your own, of each environment', () => {
   const fingerprint = 'ab'.repeat(32);
   const models = { m: { baked: true, fingerprint, endpoint } };

@@ -165,6 +165,14 @@ describe('IAM takes 10,240 characters of inline policies from a role', () => {
     },
   );
 
+  test('a policy without statements is left to the words of the CDK', () => {
+    const stack = testStack();
+    const role = createRole(stack);
+    new Policy(stack, 'Empty', { roles: [role] });
+    testModel(stack, { role });
+    expect(() => Template.fromStack(stack)).toThrow(/must contain at least one statement/);
+  });
+
   test('what does not fit is refused at synthesis, with the number', () => {
     const stack = testStack();
     const role = createRole(stack);

@@ -162,6 +162,14 @@ test('what no check expects of untyped props names the line, and what names the 
   expect(own.stderr).toMatch(/Cannot read .*\n {2}at app\.ts:2:\d+\n$/);
 });
 
+test('an error of the synthesis, where no prop is given, does not speak of props', () => {
+  const { status, stderr } = run(`import { runApp } from '@sagemaker-tfs/cdk';
+await runApp((app) => app.node.addValidation(undefined));
+`);
+  expect(stderr).toMatch(/^Cannot read .*\n {2}at app\.ts:2:\d+\n$/);
+  expect(status).toBe(1);
+});
+
 test('CDK_DEBUG shows the stack', () => {
   const { status, stderr } = run(OWN_APP, { CDK_DEBUG: 'true' });
   expect(stderr).toMatch(/nowhere is not a directory/);
