@@ -397,7 +397,8 @@ describe('failures', () => {
       try {
         const left = new Map<string, number>();
         s3.fail = (method, path) => {
-          const more = left.get(path) ?? 2;
+          // A call is made six times again, so not every object that it reads can be cut twice.
+          const more = left.get(path) ?? (path.endsWith('.checksum') ? 0 : 2);
           if (method !== 'GET' || more === 0) return undefined;
           left.set(path, more - 1);
           return 'cut';
