@@ -9,7 +9,6 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import type { Environment } from '../environment.ts';
 import { LAST_WORDS } from '../last-words.ts';
-import { createLog } from '../observability/log.ts';
 import { inProcessVariables } from '../processes/in-process-variables.ts';
 import { STALLED_START } from '../processes/stall-watch.ts';
 import { modelDirectoryAt } from './archive.ts';
@@ -52,18 +51,11 @@ export async function supervise(
   environment: Environment,
   { modelPath, pack }: WorkerOptions,
 ): Promise<number> {
-  const supervisor = new Supervisor();
-  const inProcess = (modelDir = environment.modelDir) =>
-    inProcessVariables({
-      environment: { ...environment, modelDir },
-      variables: process.env,
-      tell: (message) => createLog(environment.logLevel).info(message),
-    });
-  if (modelPath === undefined || pack) return supervisor.run(await inProcess());
+  const supervisor = new Supervisor(environment);
+  if (modelPath === undefined || pack) return supervisor.run({});
   const model = await modelDirectoryAt(modelPath);
   try {
-    const variables = await inProcess(model.path);
-    return await supervisor.run({ ...variables, SAGEMAKER_TFS_MODEL_DIR: model.path });
+    return await supervisor.run({ SAGEMAKER_TFS_MODEL_DIR: model.path });
   } finally {
     await model.remove();
   }
@@ -90,12 +82,14 @@ interface End {
 }
 
 class Supervisor {
+  readonly #environment: Environment;
   /** Keys of the objects that ended a process. */
   readonly #poison: string[] = [];
   #child: ChildProcess | undefined;
   #stoppedBy: StopSignal | undefined;
 
-  constructor() {
+  constructor(environment: Environment) {
+    this.#environment = environment;
     onStopSignals((signal) => {
       this.#stoppedBy = signal;
       this.#child?.kill('SIGTERM');
@@ -137,6 +131,7 @@ class Supervisor {
       stdio: ['ignore', 'inherit', 'inherit', 'ipc'],
       env: {
         ...process.env,
+        ...inProcessVariables({ environment: this.#environment, variables: process.env }),
         ...variables,
         ...(caution && { [CAUTION]: caution }),
         [POISON]: JSON.stringify(this.#poison),

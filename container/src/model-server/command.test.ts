@@ -170,12 +170,20 @@ test('a library for GPUs that finds none is said once, with what to do', () => {
 });
 
 describe('the variables that TensorFlow reads', () => {
+  const SYSTEM_ALLOCATOR = { TF_ONEDNN_USE_SYSTEM_ALLOCATOR: 'true' };
   const variables = (own: Record<string, string>, given = {}) =>
     tensorFlowVariables(readEnvironment(own).environment, given);
 
-  test('are those of OpenMP only, unless more is set', () => {
-    expect(variables({})).toEqual({ OMP_NUM_THREADS: '1' });
-    expect(variables({ OMP_NUM_THREADS: '4' })).toEqual({ OMP_NUM_THREADS: '4' });
+  test("are OpenMP's and the allocator's only, unless more is set", () => {
+    expect(variables({})).toEqual({ OMP_NUM_THREADS: '1', ...SYSTEM_ALLOCATOR });
+    expect(variables({ OMP_NUM_THREADS: '4' })).toMatchObject({ OMP_NUM_THREADS: '4' });
+  });
+
+  test("leave batches oneDNN's allocator, and keep a value of the user's own", () => {
+    const batch = { SAGEMAKER_BATCH: 'true' };
+    expect(variables(batch, batch)).toEqual({ OMP_NUM_THREADS: '1' });
+    const own = { TF_ONEDNN_USE_SYSTEM_ALLOCATOR: 'false' };
+    expect(variables({}, own)).toMatchObject(own);
   });
 
   test("let a GPU's memory grow", () => {
@@ -197,9 +205,7 @@ describe('the variables that TensorFlow reads', () => {
     expect(variables({ SAGEMAKER_TFS_MIXED_PRECISION: 'bfloat16' })).toMatchObject({
       TF_ENABLE_ONEDNN_OPTS: '1',
     });
-    expect(variables({ SAGEMAKER_TFS_MIXED_PRECISION: 'float16' })).toEqual({
-      OMP_NUM_THREADS: '1',
-    });
+    expect(variables({ SAGEMAKER_TFS_MIXED_PRECISION: 'float16' })).toEqual(variables({}));
   });
 
   test.each([

@@ -3,7 +3,6 @@ import { setTimeout as delay } from 'node:timers/promises';
 import type { Logger } from 'pino';
 import type { Environment } from '../environment.ts';
 import { StartError } from '../errors.ts';
-import { allocatorVariables } from '../models/allocator-variables.ts';
 import type { ServedModel } from '../models/served-model.ts';
 import { nowAndThen } from '../observability/now-and-then.ts';
 import { laterFailure } from '../waiting/failure.ts';
@@ -69,7 +68,6 @@ export async function startModelServer(options: ModelServerOptions): Promise<Mod
   const { environment, variables, log } = options;
   const endpoints = modelServerEndpoints(environment, process.pid);
   await checkPorts(endpoints);
-  const env = await variablesOf(options);
   const files = await writeModelServerFiles(environment, options.models);
   const serving = nothingServed();
   const { failed, fail } = laterFailure();
@@ -85,6 +83,7 @@ export async function startModelServer(options: ModelServerOptions): Promise<Mod
   });
   const flagsOf = (endpoint: ModelServerEndpoint) => modelServerFlags(environment, files, endpoint);
   const instances = endpoints.map((endpoint) => ({ endpoint, flags: flagsOf(endpoint) }));
+  const env = variablesOf(environment, variables);
   const supervisor: Supervisor = new Supervisor({
     instances,
     env,
@@ -137,11 +136,9 @@ async function checkPorts(endpoints: readonly ModelServerEndpoint[]): Promise<vo
 }
 
 /** All of its lines are read, whichever are logged. */
-async function variablesOf(options: ModelServerOptions): Promise<NodeJS.ProcessEnv> {
-  const { environment, variables, log } = options;
-  const allocator = await allocatorVariables({ ...options, tell: (message) => log.info(message) });
-  const own = { ...tensorFlowVariables(environment, variables), ...allocator };
-  return { ...variables, ...own, TF_CPP_MIN_LOG_LEVEL: '0' };
+function variablesOf(environment: Environment, variables: NodeJS.ProcessEnv): NodeJS.ProcessEnv {
+  const own = { ...tensorFlowVariables(environment, variables), TF_CPP_MIN_LOG_LEVEL: '0' };
+  return { ...variables, ...own };
 }
 
 /** Reaches the model server that another process of this container has started and watches over. */

@@ -4,6 +4,13 @@ import { join } from 'node:path';
 import type { Environment } from '../environment.ts';
 import { hasGpu } from './gpu.ts';
 
+/**
+ * oneDNN's own allocator waits ten seconds for memory that there is not, and all that allocate or free wait with it
+ * (common_runtime/bfc_allocator.cc, kMaxMillisToWait in AllocateRaw). The system's refuses at once. Read as the library loads
+ * (common_runtime/mkl_cpu_allocator.h, UseSystemAlloc).
+ */
+const SYSTEM_ALLOCATOR = 'TF_ONEDNN_USE_SYSTEM_ALLOCATOR';
+
 /** Clusters everything that XLA can compile (tensorflow/compiler/jit/flags.cc), on CPUs as well. */
 const XLA_FLAGS = ['--tf_xla_auto_jit=2', '--tf_xla_cpu_global_jit'];
 
@@ -28,6 +35,10 @@ export function tensorFlowVariables(
     ...(gpuAllowGrowth && { TF_FORCE_GPU_ALLOW_GROWTH: 'true' }),
     ...(xla && { TF_XLA_FLAGS: withXla(variables.TF_XLA_FLAGS) }),
     ...(oneDnn !== undefined && { TF_ENABLE_ONEDNN_OPTS: oneDnn ? '1' : '0' }),
+    // The inputs of a batch are one owner's, and oneDNN's own is faster for large tensors.
+    ...(variables.SAGEMAKER_BATCH !== 'true' && {
+      [SYSTEM_ALLOCATOR]: variables[SYSTEM_ALLOCATOR] ?? 'true',
+    }),
   };
 }
 

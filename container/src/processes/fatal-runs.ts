@@ -1,7 +1,8 @@
 /**
  * Runs of TensorFlow that end a worker, as the primary remembers them. Nobody is watched until a worker has ended by a fault.
- * From then on workers tell which runs are at work: those at an end are suspects, and are tried one at a time; one that is at
- * work at a second end is refused from then on.
+ * From then on workers tell which runs are at work: those at an end are suspects, and are tried one at a time; one that is
+ * alone at work at a second end is refused from then on. Beside others it stays a suspect: any of them may be the cause, also one
+ * that nobody has seen before.
  */
 import type { Worker } from 'node:cluster';
 import { once } from 'node:events';
@@ -39,8 +40,10 @@ export class FatalRuns {
       const { signalCode } = worker.process;
       if (signalCode === null || !isFault(signalCode)) return;
       this.#isCareful = true;
+      const isAlone = atWork.size === 1;
       for (const fingerprint of new Set(atWork.values())) {
-        remember(this.#suspects.delete(fingerprint) ? this.#refused : this.#suspects, fingerprint);
+        const isProven = this.#suspects.delete(fingerprint) && isAlone;
+        remember(isProven ? this.#refused : this.#suspects, fingerprint);
       }
       const message: PrimaryMessage = { kind: 'verdicts', verdicts: this.verdicts as RunVerdicts };
       for (const other of running()) if (other.isConnected()) other.send(message, () => undefined);

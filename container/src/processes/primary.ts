@@ -44,10 +44,9 @@ export async function runPrimary(options: PrimaryOptions): Promise<void> {
   const modelServer = await sharedModelServer(options, (index, end) => {
     void tellEnd(workers.running, index, end);
   });
-  const variables = await inProcessVariables({ ...options, tell: (message) => log.info(message) });
   const workers: WorkerSupervisor = new WorkerSupervisor({
     count: environment.processes,
-    variables: { ...variables, [HANDED_PORT]: String(port) },
+    variables: { ...inProcessVariables(options), [HANDED_PORT]: String(port) },
     log,
     door,
     waitMs: environment.limits.waitMs,

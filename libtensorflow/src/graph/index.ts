@@ -10,7 +10,6 @@ export {
   writingSignaturesInTurns,
 } from './run-traits.ts';
 export { withSavedModelFile } from './saved-model-file.ts';
-export { type ValueSize, valueSizesInTurns } from './value-sizes.ts';
 export {
   LENGTH_DELIMITED,
   type Span,

@@ -2,10 +2,10 @@
  * Signatures whose run changes the model (training steps, counters, batch normalization in training mode), those
  * that XLA must compile, and those whose cost depends on values.
  */
-import type { Steps } from '@sagemaker-tfs/tensors/steps';
-import { type GraphNode, type GraphNodes, nodeOf, readGraph } from './graph-nodes.ts';
+import { pauseAfter, type Steps } from '@sagemaker-tfs/tensors/steps';
 import { withSavedModel, withSavedModelInTurns } from './saved-model-file.ts';
-import type { WireFile } from './wire-file.ts';
+import { nested, servedMetaGraph } from './served-meta-graph.ts';
+import { LENGTH_DELIMITED, type Span, type WireFile } from './wire-file.ts';
 
 /** A signature by the names of its output tensors, as an inspected one has them. */
 export interface SignatureOutputs {
@@ -75,19 +75,42 @@ const ENDLESS = new RegExp(
   ].join('|')})`,
 );
 
-/** What is asked of a node. */
-const TRAITS = {
-  writes: ({ op }: GraphNode) => WRITES.test(op),
-  compiles: ({ compiles }: GraphNode) => compiles,
-  /** Not known to cost the same for all values of a shape. */
-  varies: ({ op }: GraphNode) => !STEADY.test(op),
-  /** May run for ever. */
-  isEndless: ({ op }: GraphNode) => ENDLESS.test(op),
-} as const;
+/** TensorFlow's kXlaMustCompileAttr (compiler/tf2xla/tf2xla_defs.cc), of nodes and of functions. */
+const MUST_COMPILE = '_XlaMustCompile';
 
-type Trait = keyof typeof TRAITS;
+/** What of a node decides. */
+interface Node extends Traits {
+  /** Names of nodes whose outputs it takes or waits for. */
+  readonly inputs: readonly string[];
+  /** Functions that it may run. */
+  readonly calls: readonly string[];
+}
+
+interface Traits {
+  readonly writes: boolean;
+  /** Marked by `tf.function(jit_compile=True)`. */
+  readonly compiles: boolean;
+  /** Not known to cost the same for all values of a shape. */
+  readonly varies: boolean;
+  /** May run for ever. */
+  readonly isEndless: boolean;
+}
+
+interface LibraryFunction {
+  readonly compiles: boolean;
+  /** Read when it is asked for: most functions of a SavedModel are called by no signature. */
+  readonly nodes: () => Steps<readonly Node[]>;
+}
+
+interface Graph {
+  readonly nodes: ReadonlyMap<string, Node>;
+  readonly functions: ReadonlyMap<string, LibraryFunction>;
+}
 
 type Signatures = Readonly<Record<string, SignatureOutputs>>;
+
+/** Nodes that are read in one go: some milliseconds. */
+const NODES_A_TURN = 256;
 
 /**
  * The keys of the signatures that write what other requests read, of the MetaGraph that is served.
@@ -145,7 +168,7 @@ export function compilingSignatures(
 }
 
 function* signaturesThat(
-  trait: Trait,
+  trait: keyof Traits,
   file: WireFile,
   signatures: Signatures,
 ): Steps<ReadonlySet<string>> {
@@ -153,8 +176,8 @@ function* signaturesThat(
 }
 
 function* signaturesOf(
-  trait: Trait,
-  graph: GraphNodes,
+  trait: keyof Traits,
+  graph: Graph,
   signatures: Signatures,
 ): Steps<ReadonlySet<string>> {
   const keys = new Set<string>();
@@ -165,8 +188,8 @@ function* signaturesOf(
 }
 
 function* reaches(
-  trait: Trait,
-  graph: GraphNodes,
+  trait: keyof Traits,
+  graph: Graph,
   outputs: readonly { readonly tensorName: string }[],
 ): Steps<boolean> {
   const waiting = outputs.map(({ tensorName }) => nodeOf(tensorName));
@@ -175,10 +198,8 @@ function* reaches(
   for (let name = waiting.pop(); name !== undefined; name = waiting.pop()) {
     const node = graph.nodes.get(name);
     if (!node) continue;
-    if (TRAITS[trait](node) || (yield* functionsReach(trait, graph, callsOf(node), called)))
-      return true;
-    for (const written of node.inputs) {
-      const input = nodeOf(written);
+    if (node[trait] || (yield* functionsReach(trait, graph, node.calls, called))) return true;
+    for (const input of node.inputs) {
       if (seen.has(input)) continue;
       seen.add(input);
       waiting.push(input);
@@ -189,8 +210,8 @@ function* reaches(
 
 /** @param called functions that were looked at before */
 function* functionsReach(
-  trait: Trait,
-  graph: GraphNodes,
+  trait: keyof Traits,
+  graph: Graph,
   names: readonly string[],
   called: Set<string>,
 ): Steps<boolean> {
@@ -201,14 +222,101 @@ function* functionsReach(
     if (!fn) continue;
     if (trait === 'compiles' && fn.compiles) return true;
     for (const node of yield* fn.nodes()) {
-      if (TRAITS[trait](node)) return true;
-      for (const call of callsOf(node)) waiting.push(call);
+      if (node[trait]) return true;
+      for (const call of node.calls) waiting.push(call);
     }
   }
   return false;
 }
 
-/** Functions of TF2 are attributes of the nodes that call them, those of TF1 their operation. */
-function callsOf({ op, calls }: GraphNode): string[] {
-  return [op, ...calls.map(({ name }) => name)];
+/** MetaGraphDef: graph_def = 2; GraphDef: node = 1, library = 2; function = 1. */
+function* readGraph(file: WireFile): Steps<Graph> {
+  const served = servedMetaGraph(file);
+  const [graph] = served ? nested(file, served, 2) : [];
+  if (!graph) return { nodes: new Map(), functions: new Map() };
+  const functions = new Map<string, LibraryFunction>();
+  for (const span of nested(file, graph, 2).flatMap((library) => nested(file, library, 1))) {
+    functions.set(...readFunction(file, span));
+    yield;
+  }
+  return { nodes: new Map(yield* readNodes(file, graph, 1)), functions };
+}
+
+/** FunctionDef: signature = 1, node_def = 3, attr = 5; OpDef: name = 1. */
+function readFunction(file: WireFile, span: Span): [string, LibraryFunction] {
+  const [signature] = nested(file, span, 1);
+  const [name] = signature ? nested(file, signature, 1) : [];
+  let known: readonly Node[] | undefined;
+  function* nodes(): Steps<readonly Node[]> {
+    known ??= (yield* readNodes(file, span, 3)).map(([, node]) => node);
+    return known;
+  }
+  const compiles = nested(file, span, 5).some((one) => readAttribute(file, one).compiles);
+  return [name ? file.text(name) : '', { compiles, nodes }];
+}
+
+function* readNodes(file: WireFile, graph: Span, number: number): Steps<[string, Node][]> {
+  const isTime = pauseAfter(NODES_A_TURN);
+  const nodes: [string, Node][] = [];
+  for (const field of file.fields(graph)) {
+    if (isTime(1)) yield;
+    if (field.number !== number || field.wireType !== LENGTH_DELIMITED) continue;
+    nodes.push(...readNode(file, field));
+  }
+  return nodes;
+}
+
+/**
+ * NodeDef: name = 1, op = 2, input = 3, attr = 5. Functions of TF2 are attributes of the nodes that call them, those of TF1
+ * their operation. Constants are passed over: they are large, and nothing hangs on them.
+ */
+function readNode(file: WireFile, span: Span): [string, Node][] {
+  let [name, op] = ['', ''];
+  const [inputs, calls]: [string[], string[]] = [[], []];
+  let compiles = false;
+  for (const field of file.fields(span)) {
+    if (field.wireType !== LENGTH_DELIMITED) continue;
+    if (field.number === 1) name = file.text(field);
+    if (field.number === 3) inputs.push(nodeOf(file.text(field)));
+    if (field.number === 2) {
+      op = file.text(field);
+      if (op === 'Const') return [];
+    }
+    if (field.number === 5) {
+      const attribute = readAttribute(file, field);
+      compiles ||= attribute.compiles;
+      for (const call of attribute.calls) calls.push(call);
+    }
+  }
+  const traits = {
+    writes: WRITES.test(op),
+    compiles,
+    varies: !STEADY.test(op),
+    isEndless: ENDLESS.test(op),
+  };
+  return [[name, { ...traits, inputs, calls: [op, ...calls] }]];
+}
+
+/**
+ * An entry of `map<string, AttrValue>`: key = 1, value = 2; AttrValue: list = 1, b = 5, func = 10; ListValue: func = 9;
+ * NameAttrList: name = 1.
+ */
+function readAttribute(file: WireFile, span: Span): Pick<Node, 'compiles' | 'calls'> {
+  const [key] = nested(file, span, 1);
+  const [value] = nested(file, span, 2);
+  const fields = value ? [...file.fields(value)] : [];
+  const functions = fields.flatMap((field) => {
+    if (field.wireType !== LENGTH_DELIMITED) return [];
+    return field.number === 10 ? [field] : field.number === 1 ? nested(file, field, 9) : [];
+  });
+  const isTrue = fields.some(({ number, varint }) => number === 5 && varint === 1n);
+  return {
+    calls: functions.flatMap((one) => nested(file, one, 1).map((name) => file.text(name))),
+    compiles: isTrue && key !== undefined && file.text(key) === MUST_COMPILE,
+  };
+}
+
+/** `^name` waits for it; `name:0` is one of its outputs. */
+function nodeOf(input: string): string {
+  return input.replace(/^\^/, '').split(':', 1)[0] ?? '';
 }

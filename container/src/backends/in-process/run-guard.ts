@@ -1,5 +1,6 @@
 /** Keeps runs that have ended a process of TensorFlow from ending another: see `processes/fatal-runs.ts`. */
 import { createHash, type Hash } from 'node:crypto';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { type AbortSignalLike, isNumeric, type TensorMap } from '@sagemaker-tfs/tensors';
 import { ServingError } from '../../errors.ts';
 import { untilAborted } from '../../waiting/or-aborted.ts';
@@ -16,14 +17,12 @@ interface RunListener {
 interface Verdicts {
   /** At work when a process ended: tried one at a time. */
   readonly suspects: readonly string[];
-  /** At work at two ends. */
+  /** At work at two ends, at the second alone. */
   readonly refused: readonly string[];
 }
 
-/** Bytes of a tensor, at each end, that a fingerprint is made of. */
-const MOST_BYTES = 512 * 1024;
-/** Texts of a tensor that it is made of. */
-const MOST_TEXTS = 4_096;
+/** How long a suspect that runs keeps the next one waiting, in ms. */
+const TURN_MS = 2_000;
 /** From the end of a request until a run that it has left is no longer taken for one at work, in ms. */
 const LEFT_MS = 10_000;
 
@@ -51,8 +50,22 @@ export class RunGuard {
     const fingerprint = fingerprintOf(request);
     const watched = () => this.#watch(fingerprint, request.signal, run);
     if (!this.#suspects.has(fingerprint)) return watched();
-    const alone = () => this.#inTurn('suspects', watched);
+    const alone = () => this.#tryInTurn(watched);
     return request.signal ? untilAborted(request.signal, alone) : alone();
+  }
+
+  /** One suspect after another, unless one takes long: its end, or how long it runs, says nothing of the others. */
+  async #tryInTurn<T>(run: () => Promise<T>): Promise<T> {
+    const begun = await this.#inTurn('suspects', async () => {
+      const running = run();
+      const over = new AbortController();
+      const turn = sleep(TURN_MS, undefined, { signal: over.signal, ref: false });
+      await Promise.race([running.catch(() => undefined), turn]);
+      over.abort();
+      turn.catch(() => undefined);
+      return { running };
+    });
+    return begun.running;
   }
 
   async #watch<T>(
@@ -84,7 +97,7 @@ function endsProcess(): ServingError {
   );
 }
 
-/** The same for the same model, signature, outputs and values. */
+/** The same for the same model, signature, outputs and values, all of them: others with some of them alike are no suspects. */
 function fingerprintOf(request: BackendRequest | ExamplesRequest): string {
   const hash = createHash('sha1');
   const { model, signature } = request;
@@ -101,19 +114,11 @@ function fingerprintOf(request: BackendRequest | ExamplesRequest): string {
 function addTensors(hash: Hash, inputs: TensorMap): void {
   for (const [name, tensor] of Object.entries(inputs)) {
     hash.update(JSON.stringify([name, tensor.dtype, tensor.shape]));
-    if (isNumeric(tensor)) addBytes(hash, tensor.bytes);
+    if (isNumeric(tensor)) hash.update(tensor.bytes);
     else addTexts(hash, tensor.values);
   }
 }
 
 function addTexts(hash: Hash, texts: readonly Uint8Array[]): void {
-  for (const text of texts.slice(0, MOST_TEXTS)) {
-    hash.update(`${text.length}:`);
-    addBytes(hash, text);
-  }
-}
-
-function addBytes(hash: Hash, bytes: Uint8Array): void {
-  if (bytes.length <= 2 * MOST_BYTES) hash.update(bytes);
-  else hash.update(bytes.subarray(0, MOST_BYTES)).update(bytes.subarray(-MOST_BYTES));
+  for (const text of texts) hash.update(`${text.length}:`).update(text);
 }
