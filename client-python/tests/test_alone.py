@@ -9,8 +9,10 @@ import pickle
 import socket
 import time
 import unittest
+import zlib
 from datetime import datetime, timedelta, timezone
 from email.utils import format_datetime
+from unittest import mock
 
 import numpy as np
 from opentelemetry import trace
@@ -425,6 +427,81 @@ class HostileServers(Fails):
         self.too_large(
             lambda handler, _: reply(handler, 200, packed.getvalue(), Content_Type="application/x-npz")
         )
+
+    def encoded(self, body: bytes, encoding: str = "gzip"):
+        def send(handler, _) -> None:
+            try:
+                reply(handler, 200, body, Content_Encoding=encoding, Content_Type="text/csv")
+            except OSError:
+                pass
+
+        return send
+
+    def streamed(self, respond) -> bytes:
+        with server(respond) as url, predict_stream(Url(url), "{}") as stream:
+            return b"".join(stream)
+
+    def test_compressed_answers_are_whole_or_an_error(self) -> None:
+        text = b"".join(b"%d,%d\n" % (row, row * row) for row in range(100_000))
+        packed = gzip.compress(text)
+        self.assertEqual(self.streamed(self.encoded(packed)), text)
+        self.assertEqual(self.streamed(self.encoded(packed + packed)), text + text)
+        self.assertEqual(self.streamed(self.encoded(zlib.compress(text), "deflate")), text)
+        self.assertEqual(self.streamed(self.encoded(b"")), b"")
+        zeros = gzip.compress(bytes(8 * self.MIB))
+        for cut in (packed[:5], packed[: len(packed) // 2], packed[:-1], packed + packed[:-4], zeros[:-9]):
+            respond = self.encoded(cut)
+            self.fails("ANSWER_CUT", "within the answer", lambda: self.streamed(respond))
+            self.fails("ANSWER_CUT", "within the answer", lambda: self.asked(respond))
+        self.fails("UNREADABLE_ANSWER", "not compressed as it says", lambda: self.asked(self.encoded(text)))
+
+    def test_encodings_that_nobody_asked_for_are_not_unpacked(self) -> None:
+        bomb = gzip.compress(gzip.compress(bytes(64 * self.MIB)))
+        for encoding in ("gzip, gzip", "br", "zstd"):
+            self.fails(
+                "UNREADABLE_ANSWER",
+                f"content encoding '{encoding}'",
+                lambda: self.asked(self.encoded(bomb, encoding), max_answer_bytes=self.MIB),
+            )
+
+    def test_what_memory_does_not_hold_is_too_large(self) -> None:
+        huge = answer(JSON, b"[1]")
+        with mock.patch("json.loads", side_effect=MemoryError):
+            self.fails("ANSWER_TOO_LARGE", "this process's memory", huge.json)
+        with mock.patch.object(Answer, "text", side_effect=MemoryError):
+            self.fails("ANSWER_TOO_LARGE", "this process's memory", huge.tensors)
+        with mock.patch("sagemaker_tfs_client.url.beginning", side_effect=MemoryError):
+            self.fails(
+                "ANSWER_TOO_LARGE",
+                "this process's memory",
+                lambda: self.asked(lambda handler, _: reply(handler, 200, b"[1]")),
+            )
+
+    def test_the_time_limit_is_for_the_whole_answer(self) -> None:
+        chunked = b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n"
+        for first, drop in (
+            (b"HTTP/1.1 200 OK\r\n", b"X-More: header\r\n"),
+            (b"", b"HTTP/1.1 100 Continue\r\n\r\n"),
+            (chunked, b"1\r\n \r\n"),
+            (chunked + b"0\r\n", b"X-More: trailer\r\n"),
+        ):
+
+            def dribble(handler, _) -> None:
+                handler.close_connection = True
+                try:
+                    handler.wfile.write(first)
+                    for _ in range(100):
+                        handler.wfile.write(drop)
+                        time.sleep(0.05)
+                except OSError:
+                    pass
+
+            with self.subTest(drop):
+                begun = time.monotonic()
+                self.fails(
+                    "TIMEOUT", "within 0.5 s", lambda: self.asked(dribble, timeout_seconds=0.5)
+                )
+                self.assertLess(time.monotonic() - begun, 2)
 
     def test_a_shape_beyond_all_memory_is_unreadable(self) -> None:
         head = saved(np.zeros(1))[:-8].replace(b"(1,)" + b" " * 14, b"(99999999999999,)" + b" ")

@@ -19,7 +19,7 @@ from urllib.parse import unquote
 import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
-from .errors import PredictionError, unreadable
+from .errors import PredictionError, out_of_memory, unreadable
 
 Tensors = dict[str, NDArray[Any]]
 
@@ -40,8 +40,6 @@ _UNREADABLE = (
     # A header of npy that is no Python.
     SyntaxError,
     tokenize.TokenError,
-    # A shape that is larger than what follows it.
-    MemoryError,
     zlib.error,
     NotImplementedError,
     zipfile.BadZipFile,
@@ -73,7 +71,7 @@ class Answer:
         loses nothing; strings are an array of objects, str, or bytes where they were sent as `{"b64": ...}`.
         bfloat16 is widened to float32.
 
-        Raises PredictionError UNREADABLE_ANSWER.
+        Raises PredictionError UNREADABLE_ANSWER, or ANSWER_TOO_LARGE.
         """
         kind = self.content_type.split(";", 1)[0].strip().lower()
         reader = _READERS.get(kind)
@@ -86,6 +84,8 @@ class Answer:
             tensors = reader(self, dtypes or {})
         except _UNREADABLE as cause:
             raise unreadable(f"the answer is not readable as {kind}: {cause}.") from cause
+        except MemoryError as cause:
+            raise out_of_memory("what the answer holds") from cause
         return {
             name: array.astype(dtypes[name]) if dtypes and name in dtypes else array
             for name, array in tensors.items()
@@ -97,6 +97,8 @@ class Answer:
             return json.loads(self.data)
         except (ValueError, RecursionError) as cause:
             raise unreadable(f"the answer is not readable as JSON: {cause}.") from cause
+        except MemoryError as cause:
+            raise out_of_memory("what the answer holds") from cause
 
     def text(self) -> str:
         """The body as text, read as UTF-8."""
@@ -148,7 +150,11 @@ def _only_name(outputs: Sequence[str]) -> str:
 
 
 def _load(data: bytes) -> NDArray[Any]:
-    array: NDArray[Any] = np.load(io.BytesIO(data), allow_pickle=False)
+    try:
+        array: NDArray[Any] = np.load(io.BytesIO(data), allow_pickle=False)
+    except MemoryError as cause:
+        # As a rule a shape that is larger than what follows it.
+        raise ValueError("its shape is beyond this process's memory") from cause
     return _widened(array) if array.dtype == np.dtype("V2") else array
 
 

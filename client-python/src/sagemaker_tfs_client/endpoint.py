@@ -31,6 +31,7 @@ from .errors import (
     answer_cut,
     answer_too_large,
     container_error,
+    out_of_memory,
     retry_after,
     timed_out,
 )
@@ -91,9 +92,12 @@ class EndpointTransport:
                     body.close()
                     raise answer_too_large(self.address, max_bytes)
                 parts.append(chunk)
+            return b"".join(parts)
         except (BotoCoreError, HTTPError) as cause:
             raise answer_cut(self.address) from cause
-        return b"".join(parts)
+        except MemoryError as cause:
+            body.close()
+            raise out_of_memory(f"the answer of {self.address}") from cause
 
     def _events(self, events: Any) -> Iterator[bytes]:
         """Raises PredictionError for the errors that SageMaker sends within the stream."""

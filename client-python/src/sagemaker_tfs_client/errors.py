@@ -16,7 +16,7 @@ CLIENT_ERRORS = {
     "CONNECTION_REFUSED": "Nothing listens at the address.",
     "CONNECTION_LOST": "The connection ended before an answer came.",
     "ANSWER_CUT": "The connection ended within the answer.",
-    "ANSWER_TOO_LARGE": "The answer holds more than `max_answer_bytes`, as it came or decompressed.",
+    "ANSWER_TOO_LARGE": "The answer holds more than `max_answer_bytes`, as it came or decompressed, or than this process has memory for.",
     "REDIRECTED": "The address redirects. Requests are not sent on.",
     "HOST_NOT_FOUND": "The host name is unknown.",
     "NETWORK_FAILED": "The network failed.",
@@ -178,6 +178,14 @@ def answer_too_large(sender: str, max_bytes: int) -> PredictionError:
         "ANSWER_TOO_LARGE",
         f"the answer of {sender} holds more than {max_bytes} bytes. "
         "Ask for fewer outputs, raise max_answer_bytes, or read it with predict_stream.",
+    )
+
+
+def out_of_memory(what: str) -> PredictionError:
+    """The error for an answer that this process has no memory for."""
+    return PredictionError(
+        "ANSWER_TOO_LARGE",
+        f"{what} does not fit into this process's memory. Ask for fewer outputs, or read it with predict_stream.",
     )
 
 

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import threading
-import time
-from collections.abc import Generator
+from collections.abc import Generator, Iterator
 from urllib.parse import quote, urlsplit
 
 import urllib3
@@ -18,12 +16,15 @@ from urllib3.exceptions import (
 )
 
 from .attributes import HEADER
+from .connections import pool, within
+from .decoding import decoded
 from .errors import (
     ErrorAnswer,
     PredictionError,
     answer_cut,
     answer_too_large,
     container_error,
+    out_of_memory,
     retry_after,
     timed_out,
 )
@@ -34,9 +35,6 @@ _CHUNK = 64 * 1024
 _MAX_ERROR_BYTES = 1024 * 1024
 #: Characters of another address that a message repeats.
 _MAX_LOCATION = 500
-_CONNECTIONS = 32
-_lock = threading.Lock()
-_pools: dict[str, urllib3.PoolManager] = {}
 
 
 class UrlTransport:
@@ -46,7 +44,7 @@ class UrlTransport:
 
     def __init__(self, target: Url, target_model: str | None) -> None:
         self.address = _invocations(target.url, target_model)
-        self._pool = _pool()
+        self._pool = pool()
 
     def send(self, request: Request, stream: bool) -> Incoming:
         headers = {"Content-Type": request.content_type}
@@ -54,21 +52,21 @@ class UrlTransport:
             headers["Accept"] = request.accept
         if request.custom_attributes:
             headers[HEADER] = request.custom_attributes
-        deadline = time.monotonic() + request.timeout_seconds
         try:
-            response = self._pool.request(
-                "POST",
-                self.address,
-                body=request.body,
-                headers=headers,
-                timeout=urllib3.Timeout(total=request.timeout_seconds),
-                retries=False,
-                redirect=False,
-                preload_content=False,
-            )
+            with within(request.timeout_seconds):
+                response = self._pool.request(
+                    "POST",
+                    self.address,
+                    body=request.body,
+                    headers=headers,
+                    timeout=urllib3.Timeout(total=request.timeout_seconds),
+                    retries=False,
+                    redirect=False,
+                    preload_content=False,
+                )
         except HTTPError as cause:
             raise self._failed(cause, request) from cause
-        chunks = self._chunks(response, request, deadline)
+        chunks = self._chunks(response, request)
         if 300 <= response.status < 400:
             chunks.close()
             response.close()
@@ -97,25 +95,23 @@ class UrlTransport:
         )
 
     def _whole(self, chunks: Generator[bytes, None, None], request: Request) -> bytes:
-        data, is_cut = beginning(chunks, request.max_answer_bytes)
+        try:
+            data, is_cut = beginning(chunks, request.max_answer_bytes)
+        except MemoryError as cause:
+            raise out_of_memory(f"the answer of {self.address}") from cause
         if is_cut:
             raise answer_too_large(self.address, request.max_answer_bytes)
         return data
 
     def _chunks(
-        self, response: urllib3.BaseHTTPResponse, request: Request, deadline: float
+        self, response: urllib3.BaseHTTPResponse, request: Request
     ) -> Generator[bytes, None, None]:
         """The body as it arrives, decompressed; the connection goes back to the pool at its end, and is closed before it."""
         ended = False
         try:
-            while True:
-                if time.monotonic() > deadline:
-                    raise timed_out(self.address, request.timeout_seconds)
-                chunk = response.read1(_CHUNK)
-                if not chunk:
-                    ended = True
-                    return
-                yield chunk
+            encoding = response.headers.get("content-encoding", "")
+            yield from decoded(_received(response), encoding, self.address)
+            ended = True
         except ReadTimeoutError as cause:
             raise timed_out(self.address, request.timeout_seconds) from cause
         except HTTPError as cause:
@@ -158,11 +154,10 @@ def beginning(chunks: Generator[bytes, None, None], most: int) -> tuple[bytes, b
     return b"".join(parts), False
 
 
-def _pool() -> urllib3.PoolManager:
-    with _lock:
-        if "" not in _pools:
-            _pools[""] = urllib3.PoolManager(maxsize=_CONNECTIONS)
-        return _pools[""]
+def _received(response: urllib3.BaseHTTPResponse) -> Iterator[bytes]:
+    """As it came: what urllib3 holds while it decompresses differs by its version."""
+    while chunk := response.read1(_CHUNK, decode_content=False):
+        yield chunk
 
 
 def _invocations(url: str, target_model: str | None) -> str:
