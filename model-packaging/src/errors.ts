@@ -35,7 +35,9 @@ export const PACKAGING_ERRORS = {
     '`code/inference.py` is a Python handler, which the runtime does not run.',
   ),
   HANDLER_NOT_BUNDLED: failed('The handler cannot be bundled.'),
-  HANDLER_SCHEMA: failed("The handler's export `openapi` cannot be read."),
+  HANDLER_SCHEMA: failed(
+    "The handler's export `openapi` cannot be read, or holds what is no JSON Schema.",
+  ),
   NATIVE_MODULE: failed('The handler uses a native module.'),
   BAD_DECLARATION: usage('A `preprocess` or `postprocess` declaration does not fit the model.'),
   PYTHON_TENSORFLOW: failed('The work needs Python with TensorFlow, and no working one was found.'),

@@ -29,6 +29,8 @@ const ALLOWED: Readonly<Record<string, string>> = {
   'lib/endpoint-api/authorizer/index.ts': 'the one text that API Gateway answers with 401',
   'libtensorflow/src/fetch/interruption.ts':
     'the reason for an abort; the process ends by its signal',
+  'model-packaging/src/handler/declared-bodies.ts':
+    'of the program that reads an export: its message becomes HANDLER_SCHEMA',
 };
 
 /** The playground has no catalogue: it shows its errors beside the field that they are about. */

@@ -165,7 +165,7 @@ describe('a handler', () => {
     });
     const half = join(work, 'half.ts');
     const schema =
-      "{ 'image/jpeg': {}, 'application/json': { $ref: '#/$defs/a', $defs: { a: { type: 'array' } } } }";
+      "{ 'image/jpeg': true, 'application/json': { $ref: '#a', $defs: { a: { $anchor: 'a', type: 'array' } } } }";
     writeFileSync(
       half,
       `export const inputHandler = () => ({ inputs: {} }); export const openapi = { request: ${schema} };`,

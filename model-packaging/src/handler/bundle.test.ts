@@ -141,10 +141,20 @@ describe('what cannot be bundled is refused with the place and the reason', () =
     ['OutputHandler', ['inputHandler', 'OutputHandler'], 'outputHandler'],
     ['streeming', ['handler', 'streeming'], 'streaming'],
     ['handle', ['handle'], 'handler'],
+    ['openAPI', ['handler', 'openAPI'], 'openapi'],
+    ['open_api', ['inputHandler', 'open_api'], 'openapi'],
   ])('a misspelled export: %s', async (name, exports, meant) => {
     const error = await refused(exports.map((each) => `export const ${each} = () => 1;`).join(''));
     expect(error).toEqual(withCode('HANDLER_NOT_BUNDLED'));
     expect(error.message).toContain(`exports '${name}'. Did you mean '${meant}'?`);
+  });
+
+  test('a name that is near one of ours, and means another thing, stays', async () => {
+    const file = scratch.write(
+      'near.ts',
+      'export const handler = () => 1; export const openai = 1;',
+    );
+    expect((await bundleHandler(file)).exports).toEqual(['handler', 'openai']);
   });
 
   test('Python', async () => {

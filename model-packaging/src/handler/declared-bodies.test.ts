@@ -25,6 +25,7 @@ test.each([
     "{ '~standard': { jsonSchema: { input: ({ target }) => ({ title: target }) } } }",
     { 'application/json': { title: 'draft-2020-12' } },
   ],
+  ['true', { 'application/json': true }],
   ['{ toJSONSchema: ({ io }) => ({ title: io }) }', { 'application/json': { title: 'input' } }],
 ])('a request declared as %s', async (schema, request) => {
   expect(await declared(`${HANDLER} export const openapi = { request: ${schema} };`)).toEqual({
@@ -50,9 +51,27 @@ test('only what the export needs is run: not the runtime, and nothing that is pr
 test.each([
   [
     "export const openapi = { request: { type: 'object' }, answers: {} };",
-    /Unrecognized key: "answers"/,
+    /cannot be read: Unrecognized key: "answers"/,
   ],
-  ["export const openapi = 'no';", /cannot be read/],
+  ["export const openapi = 'no';", /: it is a string, and no object\./],
+  ['export const openapi = 5;', /: it is a number, and no object\./],
+  ['export const openapi = null;', /: it is null, and no object\./],
+  ['export const openapi = [];', /: it is a list, and no object\./],
+  ['export const openapi = async () => ({});', /: it is a function, and no object\./],
+  ['export const openapi = Promise.resolve({});', /: it is a promise, and no object\./],
+  ['export const openapi = { request: null };', /: request\.application\/json: it is neither/],
+  [
+    'export const openapi = { answer: () => ({}) };',
+    /: answer\.application\/json: a function is no schema\./,
+  ],
+  [
+    "export const openapi = { answer: { toJSONSchema: () => { throw new TypeError('no dates'); } } };",
+    /cannot be read: answer\.application\/json: no dates\./,
+  ],
+  [
+    "export const openapi = { request: { properties: { x: { type: 'nmber' } } } };",
+    /: request\.application\/json\.properties\.x\.type: "nmber" is wrong\. Write one of /,
+  ],
   ["export const openapi = { request: 'no' };", /request\.application\/json: /],
   ["export const openapi = { request: { 'a/b/c': {} } };", /is no media type/],
   [

@@ -6,6 +6,7 @@ import { HANDLER_MODULE } from '@sagemaker-tfs/manifest/handler-module';
 import { build, type Plugin } from 'esbuild';
 import * as z from 'zod';
 import { PackagingError } from '../errors.ts';
+import { schemaProblem } from '../json-schema/schema-problem.ts';
 import { OWN_BUNDLE, REQUIRE_BANNER } from './bundle.ts';
 
 /** Path inside the archive. */
@@ -16,8 +17,10 @@ const BODIES_EXPORT = 'openapi';
 
 const MEDIA_TYPE = /^[\w*.+-]+\/[\w*.+-]+$/;
 
+const NO_SCHEMA = { error: 'it is neither a schema nor true or false' };
+
 const body = z
-  .record(z.string(), z.record(z.string(), z.unknown()))
+  .record(z.string(), z.union([z.record(z.string(), z.unknown()), z.boolean()], NO_SCHEMA))
   .refine((types) => Object.keys(types).every((type) => MEDIA_TYPE.test(type)), {
     error: 'a key is no media type, such as application/json',
   });
@@ -52,9 +55,25 @@ export async function declaredBodies(
         ...(exports.includes('outputHandler') ? ['answer'] : []),
       ];
   const parsed = declaredBodiesSchema.safeParse({ ...readJson(file, printed), decides });
-  if (parsed.success) return parsed.data;
-  const [issue] = parsed.error.issues;
-  throw unreadable(file, `${issue?.path.join('.')}: ${issue?.message}`);
+  const problem = parsed.success ? problemOf(parsed.data) : zodProblem(parsed.error);
+  if (problem !== undefined) throw unreadable(file, problem);
+  return parsed.data;
+}
+
+function zodProblem({ issues: [issue] }: z.ZodError): string {
+  const path = issue?.path.join('.') ?? '';
+  return `${path === '' ? '' : `${path}: `}${issue?.message}`;
+}
+
+/** What is no JSON Schema, or refers to what the document will not hold. */
+function problemOf(declared: DeclaredBodies): string | undefined {
+  return (['request', 'answer'] as const)
+    .flatMap((half) =>
+      Object.entries(declared[half] ?? {}).map(([type, schema]) =>
+        schemaProblem(schema, `${half}.${type}`),
+      ),
+    )
+    .find((problem) => problem !== undefined);
 }
 
 /** Schemas of zod and of others that follow Standard JSON Schema, and plain JSON Schemas. */
@@ -66,16 +85,30 @@ const schema = (one, io) => {
   if (standard) return standard({ target: 'draft-2020-12' });
   return typeof one?.toJSONSchema === 'function' ? one.toJSONSchema({ io }) : one;
 };
-const byType = (one) => !one?.['~standard'] && Object.keys(one).some((key) => key.includes('/'));
-const body = (one, io) =>
-  byType(one)
-    ? Object.fromEntries(Object.entries(one).map(([type, each]) => [type, schema(each, io)]))
-    : { 'application/json': schema(one, io) };
+const typed = (one) => !one?.['~standard'] && Object.keys(one ?? {}).some((key) => key.includes('/'));
+const plain = (at, one, io) => {
+  try {
+    const made = schema(one, io);
+    if (JSON.stringify(made) === undefined) throw new Error('a ' + typeof made + ' is no schema');
+    return made;
+  } catch (error) {
+    throw new Error(at + ': ' + (error?.message ?? error));
+  }
+};
+const body = (half, one, io) =>
+  Object.fromEntries(
+    Object.entries(typed(one) ? one : { 'application/json': one }).map(([type, each]) => [
+      type,
+      plain(half + '.' + type, each, io),
+    ]),
+  );
+const kind = Array.isArray(declared) ? 'list' : typeof declared?.then === 'function' ? 'promise' : typeof declared;
+if (declared === null || kind !== 'object') throw new Error('it is ' + (declared === null ? 'null' : 'a ' + kind) + ', and no object');
 const { request, answer, ...others } = declared;
 const bytes = Buffer.from(JSON.stringify({
   ...others,
-  ...(request !== undefined && { request: body(request, 'input') }),
-  ...(answer !== undefined && { answer: body(answer, 'output') }),
+  ...(request !== undefined && { request: body('request', request, 'input') }),
+  ...(answer !== undefined && { answer: body('answer', answer, 'output') }),
 }));
 for (let done = 0; done < bytes.length; ) done += writeSync(3, bytes, done);
 process.exit(0);
@@ -87,7 +120,10 @@ const nothing = new Proxy(class {}, {
   get: (target, name) => (name === 'prototype' ? target.prototype : nothing),
   apply: () => nothing,
 });
-module.exports = new Proxy({}, { get: (_, name) => (name === '__esModule' ? false : nothing) });
+// Bundlers copy a module and keep its prototype.
+module.exports = Object.create(
+  new Proxy({}, { get: (_, name) => (name === '__esModule' ? false : nothing) }),
+);
 `;
 
 async function programOf(file: string): Promise<string> {
@@ -139,7 +175,9 @@ async function runAlone(file: string, program: string): Promise<string> {
     }),
   ]);
   if (status === 0) return printed;
-  const why = /^\w*Error: .*$/m.exec(errors)?.[0] ?? `it did not end in ${TIMEOUT_MS / 1000} s`;
+  const why =
+    /^(?:Error: |(?=\w+Error: ))(.*)$/m.exec(errors)?.[1] ??
+    `it did not end in ${TIMEOUT_MS / 1000} s`;
   throw unreadable(file, why);
 }
 

@@ -5,6 +5,7 @@ import { CUSTOM_ATTRIBUTES_HEADER } from '@sagemaker-tfs/tensors/custom-attribut
 import type { DeclaredBodies } from '../handler/declared-bodies.ts';
 import type { InspectReport, ModelReport } from '../inspect/report.ts';
 import { callableSignatures, servedGraph } from '../inspect/served-graph.ts';
+import { relocated } from '../json-schema/references.ts';
 import { ANY_CONTENT, answerContent, type Content, requestContent } from './content.ts';
 import { answerSchemas, type DescribedSignature, requestSchemas } from './json-bodies.ts';
 import { objectSchema, type Schema } from './value-schema.ts';
@@ -128,20 +129,9 @@ function declaredContent(
   const entries = Object.entries(bodies).map(([type, schema]) => {
     const name = freeName(components, `handler.${half}`);
     const at = `#/components/schemas/${name}`;
-    const { $schema: _, $id: __, ...own } = schema;
-    components.set(name, rooted(own, at) as Schema);
+    const moved = relocated(schema, at);
+    components.set(name, typeof moved === 'boolean' ? (moved ? {} : { not: {} }) : moved);
     return [type, { schema: { $ref: at } }] as const;
-  });
-  return Object.fromEntries(entries);
-}
-
-/** The schema with references into itself as they are from the root of the document. */
-function rooted(value: unknown, at: string): unknown {
-  if (Array.isArray(value)) return value.map((item) => rooted(item, at));
-  if (typeof value !== 'object' || value === null) return value;
-  const entries = Object.entries(value).map(([key, item]) => {
-    const isReference = key === '$ref' && typeof item === 'string' && item.startsWith('#');
-    return [key, isReference ? at + item.slice(1) : rooted(item, at)] as const;
   });
   return Object.fromEntries(entries);
 }
