@@ -3,7 +3,7 @@ import { gzipSync } from 'node:zlib';
 import { encodeNpy, tensorFromValues } from '@sagemaker-tfs/tensors';
 import { zipSync } from 'fflate';
 import { serve, type TestServer } from '../test/servers.ts';
-import { type PredictOptions, predict } from './index.ts';
+import { type PredictOptions, predict, predictStream } from './index.ts';
 
 let server: TestServer | undefined;
 
@@ -39,10 +39,6 @@ test.each<[string, Answering]>([
       response.writeHead(200, { 'Content-Length': 2 * MIB }).end(zeros.subarray(0, 2 * MIB)),
   ],
   [
-    'that is compressed',
-    (_, response) => response.writeHead(200, { 'Content-Encoding': 'gzip' }).end(gzipSync(zeros)),
-  ],
-  [
     'whose npz is compressed',
     (_, response) => {
       const npy = Buffer.concat(encodeNpy(tensorFromValues('float32', [1], [0])));
@@ -56,6 +52,26 @@ test.each<[string, Answering]>([
     code: 'ANSWER_TOO_LARGE',
     message: expect.stringContaining('raise maxAnswerBytes'),
   });
+});
+
+test('an answer compressed all the same is refused: fetch takes its half for the whole', async () => {
+  const packed = gzipSync('1,2\n'.repeat(100_000));
+  server = await serve((request, response, body) => {
+    expect(request.headers['accept-encoding']).toBe('identity');
+    const isError = body.toString() === 'fail';
+    response.writeHead(isError ? 400 : 200, { 'Content-Encoding': 'gzip' });
+    if (isError) response.end(gzipSync('{"error":"no","code":"BAD_INPUT"}'));
+    else response.end(packed.subarray(0, packed.length / 2));
+  });
+  const target = { url: server.url };
+  const refused = {
+    code: 'UNREADABLE_ANSWER',
+    message: expect.stringContaining('is compressed (gzip)'),
+  };
+  await expect(predict(target, '{}')).rejects.toMatchObject(refused);
+  await expect(predictStream(target, '{}')).rejects.toMatchObject(refused);
+  // An error is read as far as it goes.
+  await expect(predict(target, 'fail')).rejects.toMatchObject({ code: 'BAD_INPUT' });
 });
 
 test('an answer of just that many bytes is read', async () => {
@@ -96,12 +112,20 @@ test.each([301, 302, 303, 307, 308])('a redirect by %d is not followed', async (
 });
 
 test('controls of terminals in what a server says are written out', async () => {
-  const error = 'bad\u001b[2J\u009b31m\u202e\u0007\r"name"\nnext';
+  const error = 'bad\u001b[2J\u009b31m\u202e\u0007\r"name"\u200b\ufff9\u{e0041}\u{1f600}\nnext';
   const body = JSON.stringify({ error, code: 'OH\u001b[31m' });
   const answering: Answering = (_, response) => response.writeHead(400).end(body);
   const thrown = await failure(answering).catch((cause: Error) => cause);
   expect(thrown).toMatchObject({
     code: 'HTTP_400',
-    message: expect.stringContaining('bad\\u001b[2J\\u009b31m\\u202e\\u0007\\u000d"name"\nnext'),
+    message: expect.stringContaining(
+      'bad\\u001b[2J\\u009b31m\\u202e\\u0007\\u000d"name"\\u200b\\ufff9\\u{e0041}\u{1f600}\nnext',
+    ),
   });
+});
+
+test('a wait beyond all numbers is none that is asked for', async () => {
+  const answering: Answering = (_, response) =>
+    response.writeHead(503, { 'Retry-After': '1'.repeat(400) }).end();
+  await expect(failure(answering)).rejects.toMatchObject({ retryAfterSeconds: undefined });
 });

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 import re
 from dataclasses import dataclass
 from datetime import datetime, timezone
@@ -34,9 +35,12 @@ _MOST_SHOWN = 10_000
 #: Codes as the catalogues have them; another server's may be anything.
 _CODE = re.compile(r"[A-Za-z][\w.-]{0,63}", re.ASCII)
 
-#: What moves a terminal's cursor, colors it or turns text around; messages repeat what servers say.
+#: What moves a terminal's cursor, colors it, turns text around or is not seen; messages repeat what servers say. What
+#: joins letters and pictures stays.
 _UNPRINTABLE = re.compile(
-    "[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ufeff]"
+    "[\x00-\x08\x0b-\x1f\x7f-\x9f\u00ad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180f\u200b\u200e\u200f"
+    "\u2028-\u202e\u2060-\u206f\u3164\ufeff\uffa0\ufff0-\ufffb\U0001bca0-\U0001bca3\U0001d173-\U0001d17a"
+    "\U000e0000-\U000e0fff]"
 )
 
 #: Characters of a foreign body, for example a proxy's page, that a message repeats.
@@ -138,15 +142,20 @@ def _cut(text: str, most: int) -> str:
 
 
 def _printable(text: str) -> str:
-    """Line breaks and tabs stay, other controls are written as JSON writes them."""
-    return _UNPRINTABLE.sub(lambda found: f"\\u{ord(found[0]):04x}", text)
+    """Line breaks and tabs stay, others are written as escapes."""
+    return _UNPRINTABLE.sub(lambda found: _escape(ord(found[0])), text)
+
+
+def _escape(code: int) -> str:
+    return f"\\u{{{code:x}}}" if code > 0xFFFF else f"\\u{code:04x}"
 
 
 def retry_after(header: str | None) -> float | None:
     """Seconds that a `Retry-After` header asks for, given as seconds or as a date (RFC 9110, section 10.2.3)."""
     text = (header or "").strip()
     if text.isascii() and text.isdigit():
-        return float(text)
+        seconds = float(text)
+        return seconds if math.isfinite(seconds) else None
     try:
         moment = parsedate_to_datetime(text)
     except (TypeError, ValueError):

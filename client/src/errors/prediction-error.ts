@@ -53,15 +53,14 @@ export class PredictionError extends Error {
   }
 }
 
-/** What moves a terminal's cursor, colors it or turns text around; messages repeat what servers say. */
+/** What moves a terminal's cursor, colors it, turns text around or is not seen; messages repeat what servers say. */
 const UNPRINTABLE =
-  // biome-ignore lint/suspicious/noControlCharactersInRegex: these are meant.
-  /[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ufeff]/g;
+  /(?!\t|\n|\u200c|\u200d|[\u{fe00}-\u{fe0f}])[\p{Cc}\p{Zl}\p{Zp}\p{Default_Ignorable_Code_Point}\u{fff9}-\u{fffb}]/gu;
 
-/** Line breaks and tabs stay, other controls are written as JSON writes them. */
+/** Line breaks and tabs stay, and what joins letters and pictures; others are written as escapes. */
 function printable(text: string): string {
-  return text.replace(
-    UNPRINTABLE,
-    (character) => `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`,
-  );
+  return text.replace(UNPRINTABLE, (character) => {
+    const hex = (character.codePointAt(0) as number).toString(16).padStart(4, '0');
+    return hex.length > 4 ? `\\u{${hex}}` : `\\u${hex}`;
+  });
 }

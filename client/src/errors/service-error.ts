@@ -42,7 +42,7 @@ export function retryAfter(header: string | null | undefined): number | undefine
   const seconds = /^\d+$/.test(header.trim())
     ? Number(header)
     : (Date.parse(header) - Date.now()) / 1000;
-  return Number.isNaN(seconds) ? undefined : Math.max(0, seconds);
+  return Number.isFinite(seconds) ? Math.max(0, seconds) : undefined;
 }
 
 function modelError(error: ServiceError, from: string): PredictionError {

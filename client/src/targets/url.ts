@@ -63,6 +63,7 @@ async function post(address: string, request: OutgoingRequest): Promise<Response
     method: 'POST',
     headers: {
       'Content-Type': request.contentType,
+      ...PLAIN,
       ...(request.accept && { Accept: request.accept }),
       ...(request.customAttributes && { [CUSTOM_ATTRIBUTES_HEADER]: request.customAttributes }),
     },
@@ -83,8 +84,28 @@ async function post(address: string, request: OutgoingRequest): Promise<Response
     const { bytes } = await readBody(response, address, signal, MAX_ERROR_BYTES);
     throw errorOf(response, bytes, address);
   }
+  await refuseCompressed(response, address);
   return response;
 }
+
+/** fetch takes the beginning of a compressed body for all of it, so none is asked for. */
+const PLAIN = { 'Accept-Encoding': 'identity' };
+
+/** @throws PredictionError UNREADABLE_ANSWER for one that is compressed all the same; browsers ask as they like */
+async function refuseCompressed(response: Response, address: string): Promise<void> {
+  const encoding = response.headers.get('content-encoding') ?? '';
+  if (/^(identity)?$/i.test(encoding.trim())) return;
+  if (!new Request(address, { headers: PLAIN }).headers.has('accept-encoding')) return;
+  await response.body?.cancel().catch(() => undefined);
+  throw new PredictionError(
+    'UNREADABLE_ANSWER',
+    `the answer of ${address} is compressed (${encoding.slice(0, MAX_ENCODING)}) though Accept-Encoding: identity was sent, and fetch does not say whether all of it came. Let the proxy before the runtime heed that header.`,
+    { status: response.status },
+  );
+}
+
+/** Characters of a content encoding that a message repeats. */
+const MAX_ENCODING = 100;
 
 function headOf(response: Response): AnswerHead {
   return {
