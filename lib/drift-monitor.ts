@@ -252,12 +252,13 @@ function isEnabled(endpoint: IRealtimeEndpoint): boolean {
   return !('enabled' in endpoint) || endpoint.enabled === true;
 }
 
-function checkBaseline(scope: Construct, file: string): void {
+/** Refuses a file that is no baseline. @param prop that names the file */
+export function checkBaseline(scope: Construct, file: string, prop = 'baseline'): void {
   const fix = 'Write one with sagemaker-tfs captures baseline';
-  if (!existsSync(file)) invalidProp(scope, 'baseline', `${resolve(file)} does not exist`, fix);
+  if (!existsSync(file)) invalidProp(scope, prop, `${resolve(file)} does not exist`, fix);
   try {
     parseBaseline(readFileSync(file, 'utf8'));
   } catch {
-    invalidProp(scope, 'baseline', `${resolve(file)} is no baseline`, fix);
+    invalidProp(scope, prop, `${resolve(file)} is no baseline`, fix);
   }
 }

@@ -59,11 +59,15 @@ interface AttemptedStack extends StackOfModel {
   readonly wrong: string[];
 }
 
+/** Where a stack has its monitor of drift, whose props are fields of `drift`. */
+const IN_DRIFT = /\/Drift(\/|$)/;
+
 /** The field of a model, as the configuration names it. */
 function configField(
   { name, kind, model }: StackOfModel,
   { prop, place: at }: InvalidProp,
 ): string {
+  if (IN_DRIFT.test(at)) return `models.${name}.${kind}.drift.${prop}`;
   const [, place = '', field = prop] =
     /^(variants\[\d+\]|components\[\d+\]|shadowVariant)\.(.*)$/s.exec(prop) ?? [];
   const [first = ''] = field.split(/[.[]/);

@@ -5,7 +5,7 @@ import type { Construct } from 'constructs';
 import type { EndpointConfig } from '../config.ts';
 import { createDataBucket } from '../data-bucket.ts';
 import { definedOnly } from '../defined-only.ts';
-import { DriftMonitor } from '../drift-monitor.ts';
+import { checkBaseline, DriftMonitor } from '../drift-monitor.ts';
 import { setEncryptionKeyArn } from '../encryption.ts';
 import type { ScalingProps } from '../endpoint/autoscaling.ts';
 import type { DeploymentProps } from '../endpoint/deployment.ts';
@@ -45,6 +45,8 @@ export class ServingStack extends Stack {
     super(scope, id, props);
     setEncryptionKeyArn(this, props.encryptionKeyArn, props.formerEncryptionKeyArns);
     const { endpoint: config } = props;
+    // Before models are packaged, which takes long.
+    if (config.drift) checkBaseline(this, config.drift.baseline, 'drift.baseline');
     const network = vpcFromConfig(this, props.vpcConfig);
     const { image, imageOf = () => image, archiveName } = props;
     const variants = plannedVariants(props.model, config);

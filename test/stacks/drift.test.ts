@@ -263,10 +263,19 @@ test.each([
 });
 
 test.each([
-  [{ baseline: 'nowhere.json' }, /nowhere\.json does not exist/],
-  [{ baseline: 'package.json' }, /package\.json is no baseline/],
-  [{ schedule: 'rate(1 days)' }, /has the wrong unit/],
-  [{ variants: ['new'] }, /no variant new. Name some of AllTraffic/],
+  [
+    { baseline: 'nowhere.json' },
+    /models\.m\.endpoint\.drift\.baseline: .*nowhere\.json does not exist/,
+  ],
+  [
+    { baseline: 'package.json' },
+    /models\.m\.endpoint\.drift\.baseline: .*package\.json is no baseline/,
+  ],
+  [{ schedule: 'rate(1 days)' }, /models\.m\.endpoint\.drift\.schedule: .*has the wrong unit/],
+  [
+    { variants: ['new'] },
+    /models\.m\.endpoint\.drift\.variants.*: .*no variant new. Name some of AllTraffic/,
+  ],
 ])('%j is refused when the stacks are made', (own, message) => {
   const drift = { baseline, ...own };
   const parsed = parseConfig(config({ dataCapturePercent: 5, drift }), 'test');
