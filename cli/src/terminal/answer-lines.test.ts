@@ -40,8 +40,8 @@ test('boxes: names, scores, corners', () => {
   expect(lines(answerOf({ predictions: [[]] })).join()).not.toContain('NaN');
 });
 
-test('scores that are no shares have bars against the best one, and no percent sign', () => {
-  const logits = { predictions: [[-2, 8.5, 4.25]] };
+test('scores that are no shares have bars from the lowest to the best one, and no percent sign', () => {
+  const logits = { predictions: [[-2, 8.5, 3.25]] };
   const [, best, second, worst] = lines(answerOf(logits));
   expect(best).toMatch(/^ {2}class 1 {2}█{40} {3}8\.5$/);
   expect(second?.match(/█/g)).toHaveLength(20);

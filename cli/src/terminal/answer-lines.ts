@@ -4,6 +4,7 @@ import { jsonText } from '@sagemaker-tfs/tensors';
 import {
   areShares,
   type Box,
+  barOf,
   boxesOfJson,
   type Classes,
   classesOf,
@@ -80,7 +81,7 @@ function classLines({ rows, of }: Classes, width: number): string[] {
   ];
 }
 
-/** Classes with bars: of the whole where the scores are shares, else of the best score. */
+/** Classes with bars, as the playground draws them. */
 function barLines(classes: readonly ScoredClass[], most: number, width: number): string[] {
   const shares = areShares(classes);
   const shown = classes.slice(0, most);
@@ -88,12 +89,12 @@ function barLines(classes: readonly ScoredClass[], most: number, width: number):
   const name = Math.min(NAME, Math.max(...shown.map((one) => lengthOf(one.name))));
   const value = Math.max(...values.map((text) => text.length));
   const room = Math.max(0, Math.min(roomForBars(40), width - name - value - 4));
-  const whole = shares ? 1 : Math.max(...shown.map(({ score }) => score), Number.MIN_VALUE);
+  const share = barOf(classes);
   const lines = shown.flatMap((one: ScoredClass, at) =>
     behindName(
       one.name,
       name,
-      `${bar(one.score / whole, room).padEnd(room)}  ${(values[at] as string).padStart(value)}`,
+      `${bar(share(one.score), room).padEnd(room)}  ${(values[at] as string).padStart(value)}`,
     ),
   );
   const rest = classes.length - shown.length;

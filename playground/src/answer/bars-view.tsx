@@ -1,6 +1,6 @@
 /** Classes as bars, the best K. */
 import { useState } from 'preact/hooks';
-import { areShares, type Classes } from './classes.ts';
+import { areShares, barOf, type Classes } from './classes.ts';
 import { figure } from './statistics.ts';
 
 /** Bars that are shown at first. */
@@ -12,9 +12,7 @@ export function Bars({ outputs: [output], rows, of }: Classes) {
   const [row, setRow] = useState(0);
   const classes = of(row);
   const shares = areShares(classes);
-  const largest = shares
-    ? 1
-    : classes.reduce((most, { score }) => Math.max(most, Math.abs(score)), 1e-12);
+  const bar = barOf(classes);
   const shown = classes.slice(0, count);
   return (
     <section aria-label="Classes">
@@ -52,10 +50,7 @@ export function Bars({ outputs: [output], rows, of }: Classes) {
           <li key={`${at} ${name}`}>
             <span class="name">{name}</span>
             <span class="track" aria-hidden="true">
-              <span
-                class="fill"
-                style={{ width: `${Math.max(0, Math.min(1, Math.abs(score) / largest)) * 100}%` }}
-              />
+              <span class="fill" style={{ width: `${bar(score) * 100}%` }} />
             </span>
             <span class="score">{shares ? `${(score * 100).toFixed(1)} %` : figure(score)}</span>
           </li>

@@ -1,4 +1,4 @@
-import { classesOf } from './classes.ts';
+import { barOf, classesOf } from './classes.ts';
 
 test.each([
   [
@@ -21,4 +21,16 @@ test.each([
     { name: 'sea', score: 0.75 },
     { name: 'sky', score: 0.25 },
   ]);
+});
+
+test.each([
+  ['shares, of the whole', [0.75, 0.25], [0.75, 0.25]],
+  ['counts, of the best', [8, 4, 0], [1, 0.5, 0]],
+  ['logits, from the lowest on', [566, -78, -722], [1, 0.5, 0]],
+  ['log probabilities', [-1, -2, -5], [1, 0.75, 0]],
+  ['the same scores below 0', [-2, -2], [0, 0]],
+  ['what is not finite', [Infinity, 4, -Infinity, NaN], [1, 1, 0, 0]],
+])('bars of %s', (_, scores, expected) => {
+  const bar = barOf(scores.map((score) => ({ name: '', score })));
+  expect(scores.map(bar)).toEqual(expected);
 });

@@ -114,3 +114,15 @@ function isScores({ dtype, shape }: TypedTensor): boolean {
 export function areShares(classes: readonly ScoredClass[]): boolean {
   return classes.every(({ score }) => score >= 0 && score <= 1.000001);
 }
+
+/**
+ * How long the bar of a score is, from 0 to 1. Shares are of the whole; other scores of the best one, and where some are
+ * below 0, from the lowest on: no class has a longer bar than a better one.
+ */
+export function barOf(classes: readonly ScoredClass[]): (score: number) => number {
+  const finite = classes.map(({ score }) => score).filter(Number.isFinite);
+  const from = finite.reduce((least, score) => Math.min(least, score), 0);
+  const to = areShares(classes) ? 1 : finite.reduce((most, score) => Math.max(most, score), from);
+  const range = to - from || 1;
+  return (score) => Math.max(0, Math.min(1, (score - from) / range)) || 0;
+}
