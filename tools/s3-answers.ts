@@ -58,6 +58,7 @@ export function sendObject(
   const part = body.subarray(Number(start), Number(end) + 1);
   const last = Number(start) + part.byteLength - 1;
   response.setHeader('content-range', `bytes ${start}-${last}/${body.byteLength}`);
+  response.setHeader('content-length', part.byteLength);
   response.writeHead(206).end(part);
 }
 

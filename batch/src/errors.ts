@@ -29,6 +29,14 @@ export const BATCH_ERRORS = {
     meaning: 'The Node that runs is older than the packages need.',
   },
   NOTHING_FOUND: { exitStatus: 1, meaning: 'The input prefix holds no inputs.' },
+  OBJECT_TOO_LARGE: {
+    exitStatus: 1,
+    meaning: 'An object of S3 has more bytes than its reader takes.',
+  },
+  OBJECT_WITHOUT_LENGTH: {
+    exitStatus: 1,
+    meaning: 'What answers as S3 does not say how many bytes an object has.',
+  },
   OVER_BUDGET: {
     exitStatus: 1,
     meaning: 'The workers of a run have used the hours of `--budget-hours`.',

@@ -1,8 +1,9 @@
 /** Reads single objects of S3. */
 import type { Readable } from 'node:stream';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { GetObjectCommand, type S3Client } from '@aws-sdk/client-s3';
-import type { S3Location } from '../s3-uri.ts';
+import { GetObjectCommand, type GetObjectCommandOutput, type S3Client } from '@aws-sdk/client-s3';
+import { BatchError } from '../errors.ts';
+import { formatS3Uri, type S3Location } from '../s3-uri.ts';
 import { isBrokenConnection } from './errors.ts';
 import { listPage, type S3Object } from './listing.ts';
 import { attempts } from './patient-retries.ts';
@@ -19,9 +20,16 @@ export async function readText(s3: S3Client, place: S3Location): Promise<string>
   return new TextDecoder().decode(await readBytes(s3, place));
 }
 
-/** Reads an object as bytes. */
-export async function readBytes(s3: S3Client, place: S3Location): Promise<Uint8Array> {
-  return (await receive(s3, place)).bytes;
+/**
+ * Reads an object as bytes.
+ * @throws BatchError OBJECT_TOO_LARGE above `maxBytes`, as it may have grown since it was listed
+ */
+export async function readBytes(
+  s3: S3Client,
+  place: S3Location,
+  maxBytes?: number,
+): Promise<Uint8Array> {
+  return (await receive(s3, place, undefined, maxBytes)).bytes;
 }
 
 /** Bytes that S3 has sent, and what it said of them. */
@@ -38,20 +46,22 @@ const FIRST_WAIT = 50;
 /**
  * Reads an object, again where its connection breaks: the SDK has handed the body over by then.
  * @param Range such as `bytes=0-9`; default: the whole object
+ * @throws BatchError OBJECT_TOO_LARGE, OBJECT_WITHOUT_LENGTH
  */
 export async function receive(
   s3: S3Client,
-  { bucket, key }: S3Location,
+  place: S3Location,
   Range?: string,
+  maxBytes?: number,
 ): Promise<Received> {
+  const { bucket, key } = place;
   const most = attempts();
   for (let tries = 1; ; tries++) {
     try {
-      const { Body, ETag, ContentRange } = await s3.send(
-        new GetObjectCommand({ Bucket: bucket, Key: key, Range }),
-      );
-      const bytes = (await Body?.transformToByteArray()) ?? new Uint8Array();
-      return { bytes, ETag, ContentRange };
+      const answer = await s3.send(new GetObjectCommand({ Bucket: bucket, Key: key, Range }));
+      const body = boundedBody(answer, place, maxBytes);
+      const bytes = (await body?.transformToByteArray()) ?? new Uint8Array();
+      return { bytes, ETag: answer.ETag, ContentRange: answer.ContentRange };
     } catch (error) {
       if (!isBrokenConnection(error) || tries >= most) throw error;
       await sleep(FIRST_WAIT * 2 ** tries);
@@ -59,8 +69,32 @@ export async function receive(
   }
 }
 
-/** Opens an object as a stream. */
+/**
+ * Opens an object as a stream.
+ * @throws BatchError OBJECT_WITHOUT_LENGTH
+ */
 export async function openObject(s3: S3Client, place: S3Location): Promise<Readable> {
-  const { Body } = await s3.send(new GetObjectCommand({ Bucket: place.bucket, Key: place.key }));
-  return Body as Readable;
+  const { bucket, key } = place;
+  const answer = await s3.send(new GetObjectCommand({ Bucket: bucket, Key: key }));
+  return boundedBody(answer, place) as Readable;
+}
+
+/** The body of an answer that says how long it is: HTTP then ends it there. Without a length it might never end. */
+function boundedBody(
+  { Body, ContentLength }: GetObjectCommandOutput,
+  place: S3Location,
+  maxBytes = Number.POSITIVE_INFINITY,
+): GetObjectCommandOutput['Body'] {
+  if (ContentLength !== undefined && ContentLength <= maxBytes) return Body;
+  (Body as Readable | undefined)?.destroy();
+  const uri = formatS3Uri(place);
+  throw ContentLength === undefined
+    ? new BatchError(
+        'OBJECT_WITHOUT_LENGTH',
+        `${uri} came without a Content-Length, which S3 always sends. Is AWS_ENDPOINT_URL or a proxy set?`,
+      )
+    : new BatchError(
+        'OBJECT_TOO_LARGE',
+        `${uri} has ${ContentLength} bytes, and at most ${maxBytes} are read. Leave it out, or raise SAGEMAKER_TFS_MAX_REQUEST_BYTES.`,
+      );
 }

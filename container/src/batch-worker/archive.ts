@@ -4,11 +4,10 @@ import { createWriteStream } from 'node:fs';
 import { mkdtemp, readdir, rm, stat } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import type { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { promisify } from 'node:util';
-import { GetObjectCommand } from '@aws-sdk/client-s3';
 import { BatchError, parseS3Uri } from '@sagemaker-tfs/batch';
+import { openObject } from '@sagemaker-tfs/batch/s3';
 import { s3Client } from './store.ts';
 
 const ARCHIVE = /\.(tar\.gz|tgz)$/i;
@@ -73,8 +72,7 @@ async function download(uri: string, file: string): Promise<void> {
   const { bucket, key } = parseS3Uri(uri);
   const s3 = s3Client(1);
   try {
-    const { Body } = await s3.send(new GetObjectCommand({ Bucket: bucket, Key: key }));
-    await pipeline(Body as Readable, createWriteStream(file));
+    await pipeline(await openObject(s3, { bucket, key }), createWriteStream(file));
   } catch (cause) {
     const { name, message } = cause as Error;
     throw new BatchError(

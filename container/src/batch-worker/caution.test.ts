@@ -25,7 +25,7 @@ function rows(stage: CautionStage | undefined, ask: () => Promise<Uint8Array>, p
   const caution = cautionOf({ partKeys, reads: 0 }, tell, 1);
   const body = { transformToByteArray: async () => Uint8Array.of(1) };
   const make = rowMaker({
-    s3: { send: async () => ({ Body: body }) } as unknown as S3Client,
+    s3: { send: async () => ({ Body: body, ContentLength: 1 }) } as unknown as S3Client,
     bucket: 'bucket',
     root: '',
     make: answerLines({

@@ -32,3 +32,15 @@ test.each<[status: number, name: string, becomes: 'an error' | 'gone' | 'the end
   else if (becomes === 'gone') expect(await row).toMatchObject({ name: 'a', isGone: true });
   else expect((await row).failure?.code).toBe('FORBIDDEN');
 });
+
+test('an object that grew after it was listed is too large by what is sent', async () => {
+  const Body = { destroy: () => undefined, transformToByteArray: async () => new Uint8Array(11) };
+  const send = async () => ({ Body, ContentLength: 11 });
+  const make = rowMaker({
+    ...{ s3: { send } as unknown as S3Client, bucket: 'tiles', root: '', maxBytes: 10 },
+    ...{ poison: new Set<string>(), hold: () => undefined, tellsErrors: true },
+    make: async () => '',
+  });
+  const { failure } = await make({ key: 'a', size: 1, modified: 0 });
+  expect(failure?.code).toBe('REQUEST_TOO_LARGE');
+});

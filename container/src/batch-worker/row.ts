@@ -1,6 +1,6 @@
 /** From an object to its row: read, and made into what stands for it in a part. */
 import type { S3Client } from '@aws-sdk/client-s3';
-import { answerLine } from '@sagemaker-tfs/batch';
+import { answerLine, BatchError } from '@sagemaker-tfs/batch';
 import { httpStatusOf, isOfCaller, type S3Object } from '@sagemaker-tfs/batch/s3';
 import { ServingError } from '../errors.ts';
 import { isHttpError } from '../handler/http-error.ts';
@@ -56,7 +56,7 @@ export function rowMaker(options: RowOptions): (object: S3Object) => Promise<Row
     }
     hold(size);
     try {
-      const read = await readObject(s3, { bucket, key });
+      const read = await readObject(s3, { bucket, key }, maxBytes);
       if (!read) return { key, name, body: '', isGone: true };
       const body = await options.make({ key, name, body: read });
       hold(body.length);
@@ -74,6 +74,10 @@ export function rowMaker(options: RowOptions): (object: S3Object) => Promise<Row
 /** What is the object's own fault; undefined for what ends the worker. */
 function failureOf(error: unknown): { code: string; message: string } | undefined {
   if (error instanceof ServingError) return error;
+  // It has grown since it was listed.
+  if (error instanceof BatchError && error.code === 'OBJECT_TOO_LARGE') {
+    return { code: 'REQUEST_TOO_LARGE', message: error.message };
+  }
   if (isHttpError(error)) return { code: error.code, message: error.message };
   // Encrypted with a key that this role may not use, or with an access rule of its own.
   const isOwn = httpStatusOf(error) === 403 && !isOfCaller(error);

@@ -63,9 +63,13 @@ export function s3Client(reads: number): S3Client {
 }
 
 /** Reads an object, again where its connection breaks. @returns undefined if it is not there */
-export async function readObject(s3: S3Client, place: S3Location): Promise<Buffer | undefined> {
+export async function readObject(
+  s3: S3Client,
+  place: S3Location,
+  maxBytes?: number,
+): Promise<Buffer | undefined> {
   try {
-    const bytes = await readBytes(s3, place);
+    const bytes = await readBytes(s3, place, maxBytes);
     return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
   } catch (error) {
     if (isAbsent(error)) return undefined;

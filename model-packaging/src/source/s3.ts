@@ -72,9 +72,18 @@ async function isObject(client: S3Client, bucket: string, key: string): Promise<
 async function fetchObject(client: S3Client, { bucket, key, target, signal }: Fetch) {
   throwIfAborted(signal);
   const { GetObjectCommand } = await import('@aws-sdk/client-s3');
-  const { Body } = await client.send(new GetObjectCommand({ Bucket: bucket, Key: key }));
+  const request = new GetObjectCommand({ Bucket: bucket, Key: key });
+  const { Body, ContentLength } = await client.send(request);
   if (!(Body instanceof Readable))
     throw new PackagingError('S3_FAILED', `s3://${bucket}/${key} came without a body. Try again.`);
+  if (ContentLength === undefined) {
+    // It might never end.
+    Body.destroy();
+    throw new PackagingError(
+      'S3_FAILED',
+      `s3://${bucket}/${key} came without a Content-Length, which S3 always sends. Is AWS_ENDPOINT_URL or a proxy set?`,
+    );
+  }
   await mkdir(dirname(target), { recursive: true });
   await pipeline(Body, createWriteStream(target), signal ? { signal } : {});
 }
