@@ -12,6 +12,7 @@ import unittest
 import zlib
 from datetime import datetime, timedelta, timezone
 from email.utils import format_datetime
+from typing import Any
 from unittest import mock
 
 import numpy as np
@@ -289,6 +290,22 @@ class Failures(Fails):
         lost = Url("http://no-such-host.invalid")
         self.fails("HOST_NOT_FOUND", "not known", lambda: predict(lost, "{}", retries=0))
         self.fails("BAD_OPTION", "not an http", lambda: predict(Url("127.0.0.1:8080"), "{}"))
+
+    def test_what_types_would_refuse(self) -> None:
+        address: Any = "http://127.0.0.1:8080"
+        for call in (predict, predict_stream, predict_async):
+            self.fails("BAD_OPTION", "the target is 'http.* Give Url", lambda: call(address, b"{}"))
+        for body in ({"instances": [[1]]}, [1], 5, None, np.zeros(2)):
+            wrong: Any = body
+            name = type(wrong).__name__
+            self.fails(
+                "BAD_OPTION",
+                f"the body is of type {name}. Make one with json_body",
+                lambda: predict(Url(address), wrong),
+            )
+        buffer: Any = bytearray(b"{}")
+        with server(lambda h, body: reply(h, 200, body)) as url:
+            self.assertEqual(predict(Url(url), buffer).data, b"{}")
 
     def test_a_page_of_a_proxy_is_shortened_and_explained(self) -> None:
         with server(lambda h, _: reply(h, 502, b"<html>" + b"x" * 10_000)) as url:

@@ -125,7 +125,12 @@ def body_of(body: Body | bytes | str) -> tuple[bytes, str]:
         return body.data, body.content_type
     if isinstance(body, str):
         return body.encode("utf-8"), "application/json"
-    return bytes(body), "application/octet-stream"
+    if isinstance(body, (bytes, bytearray, memoryview)):
+        return bytes(body), "application/octet-stream"
+    raise PredictionError(
+        "BAD_OPTION",
+        f"the body is of type {type(body).__name__}. Make one with json_body or tensors_body, or give bytes or text.",
+    )
 
 
 def header_of(attributes: Attributes | str | None) -> str:
@@ -147,4 +152,13 @@ def _call(
 def _transport(target: Target, request: Request) -> Transport:
     if isinstance(target, Url):
         return UrlTransport(target, request.target_model)
-    return EndpointTransport(target, request.timeout_seconds)
+    if isinstance(target, Endpoint):
+        return EndpointTransport(target, request.timeout_seconds)
+    raise wrong_target(target)
+
+
+def wrong_target(target: object) -> PredictionError:
+    """What types alone would refuse, such as an address that is mere text."""
+    return PredictionError(
+        "BAD_OPTION", f"the target is {target!r}. Give Url(ADDRESS) or Endpoint(NAME)."
+    )

@@ -17,7 +17,7 @@ from .attributes import Attributes
 from .bodies import Body
 from .endpoint import repeats_itself, runtime_client, service_error
 from .errors import ErrorAnswer, PredictionError, container_error, timed_out
-from .predict import TIMEOUT_SECONDS, body_of, header_of
+from .predict import TIMEOUT_SECONDS, body_of, header_of, wrong_target
 from .retry import RETRIES, with_retries
 from .targets import Endpoint
 
@@ -66,6 +66,8 @@ def predict_async(
 
     Raises PredictionError, BAD_OPTION for more bytes.
     """
+    if not isinstance(target, Endpoint):
+        raise wrong_target(target)
     client = runtime_client(target, TIMEOUT_SECONDS)
     given = {
         "EndpointName": target.name,
