@@ -1,5 +1,5 @@
 /** Models that the image holds. */
-import type { Sources } from './sources.ts';
+import { type Sources, sourcesOf } from './sources.ts';
 
 interface Configuration {
   readonly models: Readonly<Record<string, Sources>>;
@@ -11,7 +11,11 @@ interface Configuration {
 export function bakedProblems({ models, image, environments = [{}] }: Configuration) {
   const images = environments.map((one) => one.image ?? image);
   const existing = images.filter((one) => 'uri' in one);
-  const baked = Object.entries(models).filter(([, { baked }]) => baked);
+  // Beside another source `baked` is refused as such.
+  const baked = Object.entries(models).filter(
+    ([, config]) =>
+      config.baked && sourcesOf(config).every((name) => name === 'model' || name === 'baked'),
+  );
   const [first] = baked.filter(([, { model }]) => model === undefined);
   return baked.flatMap(([model, config]) => {
     const problem = (message: string) => [{ model, field: 'baked', message }];

@@ -141,7 +141,7 @@ test.each([
   [
     { m: { archive: 's3://bucket/a.tar.gz', baked: true } },
     {},
-    /models\.m\.baked: it is packaged with a 'model'/,
+    /wrong:\n {2}models\.m\.baked: it is packaged with a 'model'[^\n]*$/,
   ],
   [
     { m: { model: MODEL_DIR, baked: true, compression: 'none' } },
