@@ -72,7 +72,12 @@ const APP = {
   }),
 };
 
-const PLACES = ['--input-uri', 's3://tiles/in/', '--output-uri', 's3://out/answers/'];
+const PLACES = [
+  '--input-uri',
+  's3://models/in/',
+  '--output-uri',
+  's3://models/answers-of-workers/',
+];
 const WORK = ['--images', '3600', '--seconds-per-image', '1', '--instance-type', 'ml.g5.xlarge'];
 
 /** What is printed, and the line that prints it. */
@@ -112,7 +117,8 @@ export async function checkAccountVerbs(
 ): Promise<void> {
   project.write(APP);
   const services = await startService((operation) => ANSWERS[operation] ?? {});
-  const environment = { ...moto, AWS_ENDPOINT_URL: services.url };
+  const { AWS_ENDPOINT_URL: s3 = '' } = moto;
+  const environment = { ...moto, AWS_ENDPOINT_URL: services.url, AWS_ENDPOINT_URL_S3: s3 };
   try {
     for (const [prints, ...args] of LINES) {
       const { stdout } = await project.command([...args, '--json'], { environment });

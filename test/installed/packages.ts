@@ -7,11 +7,11 @@ import { ownProgram, type Project, TARBALLS } from './project.ts';
 /** Bytes of each tarball, at most, by the start of its name. */
 const TARBALL_BYTES: Readonly<Record<string, number>> = {
   'sagemaker-tfs-cdk-': 900_000,
-  'sagemaker-tfs-': 7_200_000,
+  'sagemaker-tfs-': 7_500_000,
 };
 
 /** Bytes of `sagemaker-tfs` itself when installed, and packages that come with it and the constructs. */
-const INSTALLED_BYTES = 32_000_000;
+const INSTALLED_BYTES = 33_000_000;
 const PACKAGES = 150;
 /** Bytes of `sagemaker-tfs` with all that it depends on; docs/decisions/two-packages.md says what they are for. */
 const WITH_DEPENDENCIES_BYTES = 115_000_000;
