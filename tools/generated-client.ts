@@ -96,6 +96,7 @@ export function generatedClient(
     const [, first, last] = /bytes=(\d+)-(\d+)/.exec(Range ?? '') ?? [];
     const part = first === undefined ? body : body.subarray(Number(first), Number(last) + 1);
     return {
+      ContentLength: part.byteLength,
       Body: { transformToByteArray: async () => part },
       ...(first !== undefined && { ContentRange: `bytes ${first}-${last}/${body.byteLength}` }),
     };
