@@ -42,9 +42,6 @@ const jobSchema = z.object({
 });
 type Job = z.output<typeof jobSchema>;
 
-/** Seconds since 1970. */
-const CREATED = Math.floor(Date.now() / 1_000);
-
 /** A SageMaker whose jobs are done by the runtime at `url`. */
 export async function startTransforms(
   s3: S3StandIn,
@@ -59,12 +56,13 @@ export async function startTransforms(
       if (states.has(job.TransformJobName)) return { __type: 'ResourceInUse' };
       jobs.push(job);
       const name = job.TransformJobName;
-      const told = { ...(input as object), CreationTime: CREATED };
+      const created = Date.now() / 1_000;
+      const told = { ...(input as object), CreationTime: created };
       states.set(name, { ...told, TransformJobStatus: 'InProgress' });
       const end = (failureReason: string | undefined) =>
         states.set(name, {
           ...told,
-          ...{ TransformStartTime: CREATED + 480, TransformEndTime: CREATED + 660 },
+          ...{ TransformStartTime: created + 480, TransformEndTime: created + 660 },
           TransformJobStatus: failureReason === undefined ? 'Completed' : 'Failed',
           FailureReason: failureReason,
         });
