@@ -205,6 +205,9 @@ describe('what a version names stays as it is', () => {
     expect(await objectAt(first.archiveUri)).toEqual(bytes);
     expect(await objectAt(first.metricsUri)).toEqual(metrics);
     expect(await objectAt(second.metricsUri)).not.toEqual(metrics);
+    expect(await registeredWith({ image })).toMatchObject({
+      ...{ isNew: false, archiveUri: second.archiveUri },
+    });
   });
 
   test('when the same bytes come again, which are there already', async () => {

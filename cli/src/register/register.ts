@@ -94,8 +94,10 @@ export async function register(
   await ensureGroup(sagemaker, options.group);
   const newest = await newestVersion(sagemaker, options.group);
   if (newest?.fingerprint === fingerprint && isSameService(newest.serves, options)) {
-    const { modelPackageArn, status } = newest;
-    return { modelPackageArn, fingerprint, archiveUri, isNew: false, status };
+    const { modelPackageArn, status, serves } = newest;
+    // The same model may be in other bytes there.
+    const its = serves?.Containers?.[0]?.ModelDataUrl ?? archiveUri;
+    return { modelPackageArn, fingerprint, archiveUri: its, isNew: false, status };
   }
   await putOnce(s3, archiveUri, {
     Body: createReadStream(options.archive),
