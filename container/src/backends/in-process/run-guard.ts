@@ -1,8 +1,8 @@
 /** Keeps runs that have ended a process of TensorFlow from ending another: see `processes/fatal-runs.ts`. */
 import { createHash, type Hash } from 'node:crypto';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { type AbortSignalLike, isNumeric, type TensorMap } from '@sagemaker-tfs/tensors';
 import { ServingError } from '../../errors.ts';
-import { inTime } from '../../waiting/in-time.ts';
 import { untilAborted } from '../../waiting/or-aborted.ts';
 import { turnsByName } from '../../waiting/turns-by-name.ts';
 import type { BackendRequest, ExamplesRequest } from '../backend.ts';
@@ -58,7 +58,11 @@ export class RunGuard {
   async #tryInTurn<T>(run: () => Promise<T>): Promise<T> {
     const begun = await this.#inTurn('suspects', async () => {
       const running = run();
-      await inTime(running, TURN_MS, () => new Error('its turn is over')).catch(() => undefined);
+      const over = new AbortController();
+      const turn = sleep(TURN_MS, undefined, { signal: over.signal, ref: false });
+      await Promise.race([running.catch(() => undefined), turn]);
+      over.abort();
+      turn.catch(() => undefined);
       return { running };
     });
     return begun.running;
