@@ -1,3 +1,4 @@
+import crypto from 'node:crypto';
 import { once } from 'node:events';
 import { createServer, type Server } from 'node:net';
 import { freePortRange } from './free-port.ts';
@@ -17,4 +18,16 @@ test('neighboring ports are free, and none that an outgoing connection may have'
   // Those are taken now.
   expect(ports).not.toContain(await freePortRange(8));
   for (const server of servers) server.close();
+});
+
+test('a port that is kept for another is none of them', async () => {
+  const kept = await freePortRange(16);
+  const drawn = jest.spyOn(crypto, 'randomInt') as unknown as jest.SpyInstance<number>;
+  try {
+    for (const first of [kept, kept - 7, kept - 3]) drawn.mockReturnValueOnce(first);
+    drawn.mockReturnValueOnce(kept + 1);
+    expect(await freePortRange(8, kept)).toBe(kept + 1);
+  } finally {
+    drawn.mockRestore();
+  }
 });

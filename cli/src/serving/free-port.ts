@@ -38,11 +38,16 @@ const TRIES = 50;
  */
 const SEARCHED = { from: 20_000, to: 32_768 };
 
-/** The first of `count` neighboring free ports. @throws CommandError PORT_REFUSED if no such range turns up */
-export async function freePortRange(count: number): Promise<number> {
+/**
+ * @param kept a port that may be free still, and is not to be among them
+ * @returns the first of `count` neighboring free ports
+ * @throws CommandError PORT_REFUSED if no such range turns up
+ */
+export async function freePortRange(count: number, kept?: number): Promise<number> {
   for (let left = TRIES; left > 0; left--) {
     const first = randomInt(SEARCHED.from, SEARCHED.to - count);
-    if (await allFree(first, count)) return first;
+    const holdsKept = kept !== undefined && kept >= first && kept < first + count;
+    if (!holdsKept && (await allFree(first, count))) return first;
   }
   throw new CommandError(
     'PORT_REFUSED',

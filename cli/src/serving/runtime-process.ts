@@ -75,7 +75,7 @@ export async function startRuntime(options: RuntimeOptions): Promise<RunningRunt
     : chooseModelServer(undefined, options.signal));
   const address = options.environment?.SAGEMAKER_TFS_BIND_ADDRESS ?? '127.0.0.1';
   const port = options.port ?? (await freePort());
-  const safePorts = process.env.SAGEMAKER_SAFE_PORT_RANGE ?? (await modelServerPorts());
+  const safePorts = process.env.SAGEMAKER_SAFE_PORT_RANGE ?? (await modelServerPorts(port));
   const started = performance.now();
   const child = spawn(
     process.execPath,
@@ -128,9 +128,9 @@ export async function startRuntime(options: RuntimeOptions): Promise<RunningRunt
   };
 }
 
-/** Ports for several instances of the model server that no other program on this machine has. */
-async function modelServerPorts(): Promise<string> {
-  const first = await freePortRange(MODEL_SERVER_PORTS);
+/** Ports for several instances of the model server that no other program on this machine has, nor the runtime itself. */
+async function modelServerPorts(runtimePort: number): Promise<string> {
+  const first = await freePortRange(MODEL_SERVER_PORTS, runtimePort);
   return `${first}-${first + MODEL_SERVER_PORTS - 1}`;
 }
 

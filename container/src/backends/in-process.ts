@@ -97,8 +97,11 @@ export class InProcessBackend implements Backend {
     request: BackendRequest | ExamplesRequest,
     work: (servable: Servable) => Promise<T>,
   ): Promise<T> {
-    const run = () => this.#use(request, work);
-    return this.#guard ? this.#guard.use(request, run) : run();
+    const guard = this.#guard;
+    if (!guard) return this.#use(request, work);
+    return this.#use(request, (servable) =>
+      guard.use(request, servable.origin, () => work(servable)),
+    );
   }
 
   async #use<T>(

@@ -1,7 +1,8 @@
 /** In-process, a request that ends TensorFlow, and with it the worker, is refused once it has ended two that watched it. */
 import { join } from 'node:path';
 import { invoke } from '../testing/invoke.ts';
-import { type RuntimeProcess, until } from '../testing/runtime-process.ts';
+import { createModelDir } from '../testing/model-dir.ts';
+import { type RuntimeProcess, startRuntimeProcess, until } from '../testing/runtime-process.ts';
 import { useRuntimes } from '../testing/use-runtimes.ts';
 
 const MODEL = join(__dirname, '..', '..', '..', 'libtensorflow', 'fixtures', 'sized');
@@ -71,4 +72,42 @@ test('what was at work beside it is answered, however often, and it is refused o
   }
   expect(answers).toContain('400 FATAL_REQUEST');
   expect(await ask(runtime, 'fill', 2_000_000)).toBe('200');
+});
+
+test('what is found out about a model says nothing of the next one of its name', async () => {
+  const { directory: root, remove } = await createModelDir({
+    copies: { 'first/model/1': MODEL, 'next/model/1': MODEL },
+  });
+  const runtime = await startRuntimeProcess({
+    SAGEMAKER_MULTI_MODEL: 'true',
+    SAGEMAKER_TFS_MULTI_MODEL_DIR: root,
+    SAGEMAKER_TFS_BACKEND: 'in-process',
+    SAGEMAKER_TFS_PROCESSES: '1',
+  });
+  const post = async (path: string, body: unknown) => {
+    const headers = { 'Content-Type': 'application/json' };
+    const given = { method: 'POST', body: JSON.stringify(body), headers };
+    const response = await fetch(`${runtime.url}${path}`, given).catch(() => undefined);
+    return response && [response.status, ((await response.json()) as { code?: string }).code];
+  };
+  const load = (name: string) =>
+    post('/models', { model_name: 'sized', url: `${root}/${name}/model` });
+  const fatal = () => post('/models/sized/invoke', { inputs: 0, signature_name: 'fft' });
+  try {
+    await runtime.ready();
+    expect(await load('first')).toEqual([200, undefined]);
+    await until(async () => {
+      const answer = await fatal();
+      await runtime.ready();
+      return answer?.[1] === 'FATAL_REQUEST';
+    });
+    await fetch(`${runtime.url}/models/sized`, { method: 'DELETE' });
+    expect(await load('next')).toEqual([200, undefined]);
+    const before = ends(runtime);
+    expect((await fatal())?.[1]).not.toBe('FATAL_REQUEST');
+    await until(() => ends(runtime) > before);
+  } finally {
+    await runtime.end('SIGKILL');
+    await remove();
+  }
 });

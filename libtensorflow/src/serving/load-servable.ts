@@ -1,4 +1,5 @@
 /** Loads a version directory into TensorFlow, with batching around it and warm-up before it is used. */
+import { stat } from 'node:fs/promises';
 import type { ConfigProto } from '@sagemaker-tfs/tensors/protos';
 import type { Device } from '../devices.ts';
 import type { LibraryLocation } from '../library-location.ts';
@@ -44,6 +45,7 @@ export async function loadServable(
 ): Promise<Servable> {
   const { tags, library, intraOpThreads, interOpThreads, gpuMemoryFraction, batching } = options;
   const { mixedPrecision, maxOutputStrings, maxOutputBytes, base } = options;
+  const origin = await originOf(path);
   const model = await SavedModelSession.load(path, {
     tags,
     library,
@@ -58,7 +60,7 @@ export async function loadServable(
   options.onDevices?.(model.devices);
   const session = sessionOf(model);
   const batched = batching?.(session) ?? session;
-  const servable = new Servable(name, version, batched, model.metaGraph.signatureDef);
+  const servable = new Servable(name, version, origin, batched, model.metaGraph.signatureDef);
   try {
     if (options.warmupIterations > 0) {
       await warmUp(servable, path, options.warmupIterations, options.log);
@@ -68,6 +70,12 @@ export async function loadServable(
     throw error;
   }
   return servable;
+}
+
+/** Of the directory as it is now. */
+async function originOf(path: string): Promise<string> {
+  const found = await stat(path).catch(() => undefined);
+  return JSON.stringify([path, found?.ino, found?.mtimeMs]);
 }
 
 function sessionOf(model: SavedModelSession): Session {

@@ -27,6 +27,8 @@ export function answeredSpec(servable: Servable, signatureName: string): ModelSp
 export class Servable {
   readonly name: string;
   readonly version: bigint;
+  /** Another for another directory, and for another copy in the same place. */
+  readonly origin: string;
   readonly session: Session;
   /** Every entry of the MetaGraphDef's signature_def, for GetModelMetadata. */
   readonly signatureDefs: Readonly<Record<string, SignatureDef>>;
@@ -37,11 +39,13 @@ export class Servable {
   constructor(
     name: string,
     version: bigint,
+    origin: string,
     session: Session,
     signatureDefs: Readonly<Record<string, SignatureDef>>,
   ) {
     this.name = name;
     this.version = version;
+    this.origin = origin;
     this.session = session;
     this.signatureDefs = signatureDefs;
   }

@@ -44,10 +44,17 @@ export class RunGuard {
     this.#refused = new Set(refused);
   }
 
-  /** @throws ServingError FATAL_REQUEST for a run that has ended two processes; and what the run throws */
-  async use<T>(request: BackendRequest | ExamplesRequest, run: () => Promise<T>): Promise<T> {
+  /**
+   * @param origin of the model that runs it: what is found out about one says nothing of the next in its place
+   * @throws ServingError FATAL_REQUEST for a run that has ended two processes; and what the run throws
+   */
+  async use<T>(
+    request: BackendRequest | ExamplesRequest,
+    origin: string,
+    run: () => Promise<T>,
+  ): Promise<T> {
     if (!this.#suspects) return run();
-    const fingerprint = fingerprintOf(request);
+    const fingerprint = fingerprintOf(request, origin);
     const watched = () => this.#watch(fingerprint, request.signal, run);
     if (!this.#suspects.has(fingerprint)) return watched();
     const alone = () => this.#tryInTurn(watched);
@@ -98,14 +105,14 @@ function endsProcess(): ServingError {
 }
 
 /** The same for the same model, signature, outputs and values, all of them: others with some of them alike are no suspects. */
-function fingerprintOf(request: BackendRequest | ExamplesRequest): string {
+function fingerprintOf(request: BackendRequest | ExamplesRequest, origin: string): string {
   const hash = createHash('sha1');
-  const { model, signature } = request;
+  const { signature } = request;
   if ('examples' in request) {
-    hash.update(JSON.stringify([model, signature, request.method, request.examples.length]));
+    hash.update(JSON.stringify([origin, signature, request.method, request.examples.length]));
     addTexts(hash, request.examples);
   } else {
-    hash.update(JSON.stringify([model, signature, request.outputs]));
+    hash.update(JSON.stringify([origin, signature, request.outputs]));
     addTensors(hash, request.inputs);
   }
   return hash.digest('base64');
