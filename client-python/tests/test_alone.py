@@ -9,6 +9,8 @@ import pickle
 import socket
 import time
 import unittest
+import warnings
+import zipfile
 import zlib
 from datetime import datetime, timedelta, timezone
 from email.utils import format_datetime
@@ -39,6 +41,7 @@ from sagemaker_tfs_client.errors import retry_after
 from .servers import aws_client, reply, server
 
 NPY = "application/x-npy"
+NPZ = "application/x-npz"
 JSON = "application/json"
 TRACEPARENT = "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01"
 
@@ -51,6 +54,16 @@ def answer(kind: str, data: bytes, outputs: tuple[str, ...] = (), **attributes: 
 def saved(array: np.ndarray) -> bytes:
     file = io.BytesIO()
     np.save(file, array)
+    return file.getvalue()
+
+
+def archived(member: bytes, method: int, names: tuple[str, ...] = ("y.npy",)) -> bytes:
+    file = io.BytesIO()
+    with warnings.catch_warnings(), zipfile.ZipFile(file, "w", method) as archive:
+        # Of a name that comes twice.
+        warnings.simplefilter("ignore")
+        for name in names:
+            archive.writestr(name, member)
     return file.getvalue()
 
 
@@ -141,6 +154,36 @@ class Answers(Fails):
         np.save(pickled, np.array([{}], object), allow_pickle=True)
         self.fails("UNREADABLE_ANSWER", "pickle", answer(NPY, pickled.getvalue()).tensors)
         self.fails("UNREADABLE_ANSWER", "npz", answer("application/x-npz", b"PK").tensors)
+
+    def test_an_output_that_comes_twice_is_an_error(self) -> None:
+        data = saved(np.zeros(1, np.float32))
+        shaped = answer(NPY, data, tfs_output_shapes="a:1;a:0")
+        self.fails("UNREADABLE_ANSWER", "more than one output 'a'", shaped.tensors)
+        twice = archived(data, zipfile.ZIP_STORED, names=("a.npy", "a"))
+        self.fails("UNREADABLE_ANSWER", "more than one output 'a'", answer(NPZ, twice).tensors)
+
+    def test_an_archive_is_no_array(self) -> None:
+        inner = archived(saved(np.zeros(1)), zipfile.ZIP_DEFLATED)
+        self.fails("UNREADABLE_ANSWER", "not readable", answer(NPY, inner).tensors)
+        outer = archived(inner, zipfile.ZIP_STORED)
+        self.fails("UNREADABLE_ANSWER", "not readable", answer(NPZ, outer).tensors)
+
+    def test_whatever_is_damaged_is_read_or_a_prediction_error(self) -> None:
+        array = saved(np.arange(12, dtype=np.float32).reshape(3, 4))
+        stored, deflated = zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED
+        methods = (stored, deflated, zipfile.ZIP_BZIP2, zipfile.ZIP_LZMA)
+        bodies = [(NPY, array), *((NPZ, archived(array, method)) for method in methods)]
+        outcomes = set()
+        for kind, body in bodies:
+            for at in range(len(body)):
+                for changed in (0, 1, 0xFF, body[at] ^ 1, body[at] ^ 0x80):
+                    damaged = body[:at] + bytes([changed]) + body[at + 1 :]
+                    try:
+                        answer(kind, damaged).tensors()
+                        outcomes.add("read")
+                    except PredictionError as error:
+                        outcomes.add(error.code)
+        self.assertEqual(outcomes - {"ANSWER_TOO_LARGE"}, {"read", "UNREADABLE_ANSWER"})
 
     def test_bfloat16_is_widened(self) -> None:
         data = saved(np.array([0x3FC0, 0xBE80], np.uint16).view("V2"))
@@ -316,7 +359,8 @@ class Failures(Fails):
         self.assertEqual(retry_after("7"), 7.0)
         later = format_datetime(datetime.now(timezone.utc) + timedelta(seconds=60), usegmt=True)
         self.assertAlmostEqual(retry_after(later) or 0, 60, delta=5)
-        for text in (None, "", "soon", "-1", "1" * 400):
+        far = "Fri, 31 Dec 99999999999 23:59:59 GMT"
+        for text in (None, "", "soon", "-1", "1" * 400, far, far.replace("31", "9" * 20)):
             self.assertIsNone(retry_after(text))
 
     def test_what_an_endpoint_cannot_be_sent(self) -> None:

@@ -7,9 +7,7 @@ import binascii
 import io
 import json
 import re
-import tokenize
 import zipfile
-import zlib
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from types import TracebackType
@@ -28,23 +26,6 @@ MAX_ANSWER_BYTES = 1024**3
 
 #: The name of an only output that neither the answer nor the request names.
 _UNNAMED = "output"
-
-#: What the readers of NumPy, zipfile and json raise for bytes that are not theirs.
-_UNREADABLE = (
-    ValueError,
-    TypeError,
-    OverflowError,
-    KeyError,
-    EOFError,
-    RecursionError,
-    # A header of npy that is no Python.
-    SyntaxError,
-    tokenize.TokenError,
-    zlib.error,
-    NotImplementedError,
-    zipfile.BadZipFile,
-)
-
 
 @dataclass(frozen=True)
 class Answer:
@@ -82,10 +63,13 @@ class Answer:
             )
         try:
             tensors = reader(self, dtypes or {})
-        except _UNREADABLE as cause:
-            raise unreadable(f"the answer is not readable as {kind}: {cause}.") from cause
+        except PredictionError:
+            raise
         except MemoryError as cause:
             raise out_of_memory("what the answer holds") from cause
+        # NumPy, zipfile and its codecs document none of what they raise for bytes that are not theirs.
+        except Exception as cause:
+            raise unreadable(f"the answer is not readable as {kind}: {cause}.") from cause
         return {
             name: array.astype(dtypes[name]) if dtypes and name in dtypes else array
             for name, array in tensors.items()
@@ -151,7 +135,8 @@ def _only_name(outputs: Sequence[str]) -> str:
 
 def _load(data: bytes) -> NDArray[Any]:
     try:
-        array: NDArray[Any] = np.load(io.BytesIO(data), allow_pickle=False)
+        # np.load takes an archive as well, and leaves it unread.
+        array: NDArray[Any] = np.lib.format.read_array(io.BytesIO(data), allow_pickle=False)
     except MemoryError as cause:
         # As a rule a shape that is larger than what follows it.
         raise ValueError("its shape is beyond this process's memory") from cause
@@ -174,6 +159,7 @@ def _npy(answer: Answer, _: Mapping[str, DTypeLike]) -> Tensors:
             )
         return {_only_name(answer.outputs): whole}
     shapes = [_named_shape(part) for part in told.split(";")]
+    _require_distinct([name for name, _ in shapes])
     if len(shapes) == 1:
         return {shapes[0][0]: whole.reshape(shapes[0][1])}
     flat = whole.reshape(-1)
@@ -193,6 +179,14 @@ def _named_shape(part: str) -> tuple[str, tuple[int, ...]]:
     return unquote(match[1]), tuple(int(size) for size in sizes)
 
 
+def _require_distinct(names: Sequence[str]) -> None:
+    seen: set[str] = set()
+    for name in names:
+        if name in seen:
+            raise ValueError(f"it has more than one output {name!r}")
+        seen.add(name)
+
+
 def _npz(answer: Answer, _: Mapping[str, DTypeLike]) -> Tensors:
     with zipfile.ZipFile(io.BytesIO(answer.data)) as archive:
         held = sum(entry.file_size for entry in archive.infolist())
@@ -202,9 +196,9 @@ def _npz(answer: Answer, _: Mapping[str, DTypeLike]) -> Tensors:
                 f"the arrays of the npz hold {held} bytes, and may hold {answer.max_bytes}. "
                 "Ask for fewer outputs, or raise max_answer_bytes.",
             )
-        return {
-            name.removesuffix(".npy"): _load(archive.read(name)) for name in archive.namelist()
-        }
+        names = archive.namelist()
+        _require_distinct([name.removesuffix(".npy") for name in names])
+        return {name.removesuffix(".npy"): _load(archive.read(name)) for name in names}
 
 
 def _json(answer: Answer, dtypes: Mapping[str, DTypeLike]) -> Tensors:

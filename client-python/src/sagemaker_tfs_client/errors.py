@@ -158,7 +158,7 @@ def retry_after(header: str | None) -> float | None:
         return seconds if math.isfinite(seconds) else None
     try:
         moment = parsedate_to_datetime(text)
-    except (TypeError, ValueError):
+    except (TypeError, ValueError, OverflowError):
         return None
     if moment.tzinfo is None:
         moment = moment.replace(tzinfo=timezone.utc)
