@@ -5,11 +5,11 @@
 import { BinaryWriter, WireType } from '@bufbuild/protobuf/wire';
 import {
   DTYPES,
+  encodeTensorProto,
   encodeVarints,
   isNumeric,
   type NumericTensor,
   type PredictResponseMessage,
-  type StringTensor,
   TENSOR_VALUE_FIELD,
   type Tensor,
   typedArray,
@@ -18,7 +18,7 @@ import {
 const RESPONSE = { outputs: 1, modelSpec: 2 } as const;
 const MODEL_SPEC = { name: 1, version: 2, signatureName: 3 } as const;
 const ENTRY = { key: 1, value: 2 } as const;
-const TENSOR = { dtype: 1, shape: 2, stringVal: 8 } as const;
+const TENSOR = { dtype: 1, shape: 2 } as const;
 
 /** The message as chunks; float32, float64 and bool values are views on the tensors. */
 export function encodeTypedPredictResponse(response: PredictResponseMessage): Uint8Array[] {
@@ -49,6 +49,8 @@ function nested(field: number, chunks: Uint8Array[]): Uint8Array[] {
 }
 
 function tensorChunks(tensor: Tensor): Uint8Array[] {
+  // Strings have no other form.
+  if (!isNumeric(tensor)) return encodeTensorProto(tensor);
   const head = new BinaryWriter()
     .tag(TENSOR.dtype, WireType.Varint)
     .int32(DTYPES[tensor.dtype].enumValue)
@@ -58,15 +60,8 @@ function tensorChunks(tensor: Tensor): Uint8Array[] {
     head.tag(2, WireType.LengthDelimited).fork().tag(1, WireType.Varint).int64(size).join();
   }
   const described = head.join().finish();
-  if (!isNumeric(tensor)) return [described, stringValues(tensor)];
   if (tensor.bytes.byteLength === 0) return [described];
   return [described, ...nested(TENSOR_VALUE_FIELD[tensor.dtype], [packedValues(tensor)])];
-}
-
-function stringValues({ values }: StringTensor): Uint8Array {
-  const writer = new BinaryWriter();
-  for (const value of values) writer.tag(TENSOR.stringVal, WireType.LengthDelimited).bytes(value);
-  return writer.finish();
 }
 
 function packedValues(tensor: NumericTensor): Uint8Array {

@@ -33,6 +33,10 @@ export function* writeRowsJson(
     return;
   }
   const [count = 0, ...shape] = tensor.shape;
+  if (shape.length === 0) {
+    for (const value of tensor.values) yield [Buffer.from(latin1Json(value), 'latin1')];
+    return;
+  }
   const elements = elementCount(shape);
   for (let row = 0; row < count; row++) {
     const values = tensor.values.slice(row * elements, (row + 1) * elements);
