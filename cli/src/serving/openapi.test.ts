@@ -2,10 +2,9 @@
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { layOut, type OpenApiDocument, openApiOfSource } from '@sagemaker-tfs/model-packaging';
+import { type ContentOptions, layOut, openApiOfSource } from '@sagemaker-tfs/model-packaging';
 import { type TensorMap, writeTensorJson } from '@sagemaker-tfs/tensors';
 import { Validator } from '@seriousme/openapi-schema-validator';
-import { Ajv2020 } from 'ajv/dist/2020.js';
 import {
   fixtureModel,
   fixtureModels,
@@ -13,6 +12,7 @@ import {
   loadGoldens,
 } from '../../../test/fixtures/index.ts';
 import { serveFixtures } from '../../../test/support/fixture-runtime.ts';
+import { openApiChecks } from '../../../test/support/openapi-checks.ts';
 import { type RunningRuntime, startRuntime } from './runtime-process.ts';
 
 jest.setTimeout(120_000);
@@ -55,7 +55,7 @@ describe.each(SERVED)('%s', (name) => {
     Object.values(inputs).some(({ shape }) => shape[0] === 0);
 
   test("requests of TensorFlow's own cases fit, and so do their answers", async () => {
-    const { request, answer } = checksOf(await openApiOfSource(fixtureModel(name).basePath));
+    const { request, answer } = openApiChecks(await openApiOfSource(fixtureModel(name).basePath));
     const full = cases.filter((one) => !isEmpty(one));
     expect(full.length).toBeGreaterThan(0);
     for (const { signature, inputs } of full) {
@@ -68,7 +68,7 @@ describe.each(SERVED)('%s', (name) => {
   });
 
   test('what the schema refuses, the runtime refuses', async () => {
-    const { request } = checksOf(await openApiOfSource(fixtureModel(name).basePath));
+    const { request } = openApiChecks(await openApiOfSource(fixtureModel(name).basePath));
     const { signature, inputs } = cases.find((one) => !isEmpty(one)) as (typeof cases)[number];
     const [first = ''] = Object.keys(inputs);
     const good = JSON.parse(columns(signature, inputs)) as { inputs: Record<string, unknown> };
@@ -86,29 +86,38 @@ describe.each(SERVED)('%s', (name) => {
 });
 
 describe('an archive with a declared postprocess', () => {
-  const declared = [
-    { model: 'keras_functional', postprocess: { topK: { output: 'probabilities', k: 2 } } },
-    { model: 'detection', postprocess: { boxes: { threshold: 0.1 } } },
+  const BOXES = ['detection_boxes', 'detection_classes', 'detection_scores'];
+  const SCORES = ['probabilities', 'score'];
+  const declared: [string, string[], NonNullable<ContentOptions['postprocess']>][] = [
+    ['keras_functional', SCORES, { topK: { output: 'probabilities', k: 2 } }],
+    ['keras_functional', SCORES, { outputs: ['probabilities'], topK: { k: 2 } }],
+    ['keras_functional', SCORES, { rename: { score: 'risk' }, softmax: 'probabilities' }],
+    ['detection', BOXES, { boxes: { threshold: 0.1 } }],
   ];
-  test.each(declared)('$postprocess', async ({ model, postprocess }) => {
-    const folder = join(work, 'declared', model);
+  test.each(declared)('%s %j %j', async (model, outputs, postprocess) => {
+    const folder = mkdtempSync(join(work, 'declared-'));
     const { directory } = await layOut(
       { source: fixtureModel(model).basePath, postprocess },
       folder,
     );
-    const { request, answer } = checksOf(await openApiOfSource(directory));
+    const { request, answer } = openApiChecks(await openApiOfSource(directory));
     const own = await startRuntime({ modelDirectory: directory, log: join(work, 'declared.log') });
     try {
       const [golden] = loadGoldens(fixtureModel(model));
       const { inputs } = (golden?.cases ?? []).find(({ outputs }) => outputs) as GoldenCase;
       const body = columns('serving_default', inputs);
       expect(request(body)).toEqual([]);
-      const { status, value } = await ask(own, {}, body);
-      expect({ status, value, problems: answer(value) }).toEqual({
-        status: 200,
-        value,
-        problems: [],
-      });
+      for (const asked of [[], ...outputs.map((one) => [one]), outputs.slice(0, 2), outputs]) {
+        const attributes = asked.length > 0 ? `tfs-outputs=${asked.join('%2C')}` : '';
+        const headers = { 'X-Amzn-SageMaker-Custom-Attributes': attributes };
+        const { status, value } = await ask(own, headers, body);
+        const sent = { asked, status, value };
+        expect({ ...sent, problems: answer(value) }).toEqual({
+          ...sent,
+          status: 200,
+          problems: [],
+        });
+      }
     } finally {
       await own.stop();
     }
@@ -132,7 +141,7 @@ describe('a handler', () => {
     expect(document).toMatchObject({
       info: { description: 'A handler declares what it takes and answers.' },
     });
-    const { request, answer } = checksOf(document);
+    const { request, answer } = openApiChecks(document);
     const { components } = document as unknown as {
       components: { schemas: Record<string, { properties: { x: { examples: unknown[] } } }> };
     };
@@ -171,7 +180,7 @@ describe('a handler', () => {
       `export const inputHandler = () => ({ inputs: {} }); export const openapi = { request: ${schema} };`,
     );
     const { document: other } = await described(half, 'half');
-    const { request, answer } = checksOf(other);
+    const { request, answer } = openApiChecks(other);
     expect([request('[]'), request('{}').length]).toEqual([[], 1]);
     expect([answer('{"predictions": [1]}'), answer('[]').length > 0]).toEqual([[], true]);
     expect(other).toMatchObject({
@@ -179,23 +188,6 @@ describe('a handler', () => {
     });
   });
 });
-
-/** Problems of a request and of an answer in JSON, by the document's schemas. */
-function checksOf(document: OpenApiDocument) {
-  const ajv = new Ajv2020({ strict: false, validateFormats: false });
-  ajv.addSchema({ ...document, $id: 'document' });
-  const post = 'document#/paths/~1invocations/post';
-  const check = (at: string) => {
-    const validate = ajv.compile({ $ref: `${post}/${at}/content/application~1json/schema` });
-    return (text: string) => (validate(parsed(text)) ? [] : (validate.errors ?? []));
-  };
-  return { request: check('requestBody'), answer: check('responses/200') };
-}
-
-/** JSON lacks some numbers, and TensorFlow Serving's has them. */
-function parsed(text: string): unknown {
-  return JSON.parse(text.replace(/-?\b(NaN|Infinity)\b/g, '0'));
-}
 
 function columns(signature: string, inputs: TensorMap): string {
   const values = Object.entries(inputs).map(

@@ -2,8 +2,7 @@
 import type { Preprocess } from '@sagemaker-tfs/manifest';
 import { pictureInput } from '../inspect/picture-input.ts';
 import { requestExamples } from '../render/request-examples.ts';
-import { takesExamples } from '../samples/synthetic.ts';
-import { answersResults, type DescribedSignature } from './json-bodies.ts';
+import { type DescribedSignature, onlyInput } from './described-signature.ts';
 import type { Schema } from './value-schema.ts';
 
 /** Bodies by media type, as OpenAPI has them. */
@@ -18,50 +17,49 @@ export function requestContent(
   json: Schema,
   preprocess: Preprocess | undefined,
 ): Content {
-  const predicts = signatures.filter((one) => !answersResults(one.report));
-  const hasOneInput = predicts.some(({ report }) => Object.keys(report.inputs).length === 1);
-  const takesPictures = predicts.some(({ key, report }) => pictureInput(key, report, preprocess));
-  const takesRecords = takesPictures || signatures.some(({ report }) => takesExamples(report));
+  const takesPictures = signatures.some(({ key, report }) => pictureInput(key, report, preprocess));
+  const takesOne = signatures.some(({ report }) => onlyInput(report.inputs) !== undefined);
+  const lines = text('A JSON document a line: an instance each.');
+  const parquet = bytes(
+    'A row an instance; columns named like the inputs. Only with SAGEMAKER_TFS_PARQUET=true.',
+  );
   return {
     'application/json': { schema: json, ...jsonExamples(signatures) },
-    'application/jsonlines': text('A JSON document a line: an instance each.'),
-    ...when(predicts.length > 0, {
-      'text/csv': text(
-        'A line an instance. With `; header=present` the first line names the inputs.',
-      ),
-      'application/x-npz': bytes('Arrays named like the inputs.'),
-      'application/x-parquet': bytes(
-        'A row an instance; columns named like the inputs. Only with SAGEMAKER_TFS_PARQUET=true.',
-      ),
-    }),
-    ...when(hasOneInput, { 'application/x-npy': bytes('The input, one array of NumPy.') }),
+    'application/jsonlines': lines,
+    'application/jsons': lines,
+    'text/csv': text(
+      'A line an instance. With `; header=present` the first line names the inputs.',
+    ),
+    'application/x-npz': bytes('Arrays named like the inputs.'),
+    ...when(takesOne, { 'application/x-npy': bytes('The input, one array of NumPy.') }),
+    'application/x-tfrecord': bytes('Records: tf.Examples, or pictures.'),
+    'application/x-recordio': bytes('Records: tf.Examples, or pictures.'),
+    'application/x-recordio-protobuf': bytes(
+      "SageMaker's Records: features named like the inputs.",
+    ),
     ...when(takesPictures, {
       'application/x-image': bytes('One JPEG, PNG, WebP, GIF or TIFF.'),
       'image/*': bytes('The same.'),
       'application/octet-stream': bytes('Pictures, each behind its length: 4 bytes, big-endian.'),
     }),
-    ...when(takesRecords, {
-      'application/x-tfrecord': bytes('Records: pictures, or tf.Examples.'),
-      'application/x-recordio': bytes('Records: pictures, or tf.Examples.'),
-    }),
+    'application/x-parquet': parquet,
+    'application/vnd.apache.parquet': parquet,
   };
 }
 
 /** What the runtime answers without a handler: the header `Accept` chooses. */
-export function answerContent(signatures: readonly DescribedSignature[], json: Schema): Content {
-  const predicts = signatures.filter((one) => !answersResults(one.report));
+export function answerContent(json: Schema): Content {
+  const line = text('The JSON answer in one line.');
   return {
     'application/json': { schema: json },
-    ...when(predicts.length > 0, {
-      'application/jsonlines': text('The JSON answer in one line.'),
-      'text/csv': text('A line an instance.'),
-      'application/x-npy': bytes('One output, or several of one dtype, joined.'),
-      'application/x-npz': bytes('Every output by name.'),
-      'application/x-tfrecord': bytes('A tf.Example an instance.'),
-      'application/x-parquet': bytes(
-        'A row an instance, a column an output. Only with SAGEMAKER_TFS_PARQUET=true.',
-      ),
-    }),
+    'application/jsonlines': line,
+    'text/csv': text('A line an instance.'),
+    'application/x-npy': bytes('One output, or several of one dtype, joined.'),
+    'application/x-npz': bytes('Every output by name.'),
+    'application/x-tfrecord': bytes('A tf.Example an instance.'),
+    'application/x-parquet': bytes(
+      'A row an instance, a column an output. Only with SAGEMAKER_TFS_PARQUET=true.',
+    ),
   };
 }
 

@@ -7,8 +7,10 @@ import type { InspectReport, ModelReport } from '../inspect/report.ts';
 import { callableSignatures, servedGraph } from '../inspect/served-graph.ts';
 import { relocated } from '../json-schema/references.ts';
 import { ANY_CONTENT, answerContent, type Content, requestContent } from './content.ts';
-import { answerSchemas, type DescribedSignature, requestSchemas } from './json-bodies.ts';
-import { objectSchema, type Schema } from './value-schema.ts';
+import type { DescribedSignature } from './described-signature.ts';
+import { answerSchemas } from './json-answers.ts';
+import { requestSchemas } from './json-requests.ts';
+import { anyOf, objectSchema, type Schema } from './value-schema.ts';
 
 /** An OpenAPI document: plain data. */
 export type OpenApiDocument = Readonly<Record<string, unknown>>;
@@ -49,7 +51,7 @@ export function openApiDocument(
     request: own('request', () =>
       requestContent(signatures, named('request', requestSchemas), manifest?.preprocess),
     ),
-    answer: own('answer', () => answerContent(signatures, named('answer', answerSchemas))),
+    answer: own('answer', () => answerContent(named('answer', answerSchemas))),
   };
   return {
     openapi: '3.1.0',
@@ -136,11 +138,6 @@ function declaredContent(
   return Object.fromEntries(entries);
 }
 
-function anyOf(schemas: readonly Schema[]): Schema {
-  const [only, ...others] = schemas;
-  return only && others.length === 0 ? only : { anyOf: schemas };
-}
-
 const ERROR = objectSchema({
   error: { type: 'string', description: 'What was wrong, where, and what to do.' },
   code: { type: 'string', description: 'For programs, such as BAD_INPUT.' },
@@ -150,7 +147,7 @@ const ATTRIBUTES = {
   name: CUSTOM_ATTRIBUTES_HEADER,
   in: 'header',
   description:
-    '`name=value` pairs, separated by commas: `tfs-signature`, `tfs-outputs`, `tfs-method`, `tfs-model-name`, `tfs-model-version`.',
+    '`name=value` pairs, separated by commas: `tfs-signature`, `tfs-outputs`, `tfs-method`, `tfs-model-name`, `tfs-model-version`, `tfs-model-label`, `tfs-transport`, `tfs-timings`.',
   schema: { type: 'string', maxLength: 1024 },
 };
 

@@ -8,7 +8,7 @@ export type Schema = Readonly<Record<string, unknown>>;
 export type TensorShape = Pick<TensorReport, 'dtype' | 'shape'>;
 
 /** Text, or bytes that are not UTF-8. */
-const STRING: Schema = {
+export const STRING: Schema = {
   anyOf: [
     { type: 'string' },
     {
@@ -48,23 +48,53 @@ export function elementSchema(dtype: string): Schema {
   return ELEMENTS.get(dtype) ?? {};
 }
 
-/**
- * A whole tensor: lists in lists, of the length that a dimension has if it is fixed. Sizes of 1 at the end may be left
- * out, as the runtime reads and writes them. An element or any list where the rank is unknown.
- * @param least elements of the first dimension, where its size is open. Default: 0
- */
-export function tensorSchema({ dtype, shape }: TensorShape, least = 0): Schema {
-  const element = elementSchema(dtype);
-  if (shape === null) return { anyOf: [element, { type: 'array', ...lengths(-1, least) }] };
-  const whole = nested(shape, element, least);
-  const short = shape.slice(0, trailingOnes(shape));
-  return short.length === shape.length ? whole : { anyOf: [whole, nested(short, element, least)] };
+/** False for dtypes that the runtime refuses. */
+export function isCarried({ dtype }: Pick<TensorShape, 'dtype'>): boolean {
+  return ELEMENTS.has(dtype);
 }
 
-/** One row of a batch: the tensor without its first dimension; undefined if it has none. */
-export function rowSchema({ dtype, shape }: TensorShape): Schema | undefined {
-  if (shape === null || shape.length === 0) return undefined;
-  return tensorSchema({ dtype, shape: shape.slice(1) });
+/** What a schema of a tensor leaves open. */
+interface TensorOptions {
+  /** Elements of the first dimension at least, where its size is open. Default: 0 */
+  readonly least?: number;
+  /** Ranks that it may have. Default: {@link ranksOf} */
+  readonly ranks?: readonly number[];
+}
+
+/**
+ * A whole tensor: lists in lists, of the length that a dimension has if it is fixed. An element or any list where
+ * the rank is unknown.
+ */
+export function tensorSchema(
+  { dtype, shape }: TensorShape,
+  { least = 0, ranks }: TensorOptions = {},
+): Schema {
+  const element = elementSchema(dtype);
+  if (shape === null) return anyOf([element, { type: 'array', ...lengths(-1, least) }]);
+  const forms = (ranks ?? ranksOf(shape)).map((rank) =>
+    nested(shape.slice(0, rank), element, least),
+  );
+  return anyOf(forms);
+}
+
+/** Ranks that a tensor of the shape may have: sizes of 1 at its end may be left out, as the runtime reads and writes them. */
+export function ranksOf(shape: readonly number[]): number[] {
+  const first = Math.min(shape.length, Math.max(1, shape.findLastIndex((size) => size !== 1) + 1));
+  return Array.from({ length: shape.length - first + 1 }, (_, at) => shape.length - at);
+}
+
+/**
+ * One row of a batch: the tensor without its first dimension; undefined if it has none.
+ * @param ranks that the row may have, of those of {@link ranksOf}. Default: all
+ */
+export function rowSchema(
+  { dtype, shape }: TensorShape,
+  ranks: (rank: number) => boolean = () => true,
+): Schema | undefined {
+  if (shape === null) return tensorSchema({ dtype, shape });
+  if (shape.length === 0) return undefined;
+  const rows = ranksOf(shape).map((rank) => rank - 1);
+  return tensorSchema({ dtype, shape: shape.slice(1) }, { ranks: rows.filter(ranks) });
 }
 
 /** An object with exactly these properties. */
@@ -73,6 +103,17 @@ export function objectSchema(
   required: readonly string[] = Object.keys(properties),
 ): Schema {
   return { type: 'object', properties, required, additionalProperties: false };
+}
+
+/** A list of these, of `size` if that is fixed, else with one at least. */
+export function listOf(items: Schema, size = -1): Schema {
+  return { type: 'array', items, ...lengths(size, 1) };
+}
+
+/** What one of the schemas takes; of equal ones the first. */
+export function anyOf(schemas: readonly Schema[]): Schema {
+  const [only, ...others] = new Map(schemas.map((one) => [JSON.stringify(one), one])).values();
+  return only && others.length === 0 ? only : { anyOf: only ? [only, ...others] : [] };
 }
 
 function nested(shape: readonly number[], element: Schema, least: number): Schema {
@@ -85,9 +126,4 @@ function nested(shape: readonly number[], element: Schema, least: number): Schem
 function lengths(size: number, least: number): Schema {
   if (size >= 0) return { minItems: size, maxItems: size };
   return least > 0 ? { minItems: least } : {};
-}
-
-/** Where the sizes of 1 at the end begin. */
-function trailingOnes(shape: readonly number[]): number {
-  return shape.findLastIndex((size) => size !== 1) + 1;
 }
