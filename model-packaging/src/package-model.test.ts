@@ -314,7 +314,9 @@ describe('the output appears only when it is complete', () => {
     execFileSync('mkfifo', [pipe]);
     const packing = pack(fixtureModel('strings').directory, { out: pipe });
     await expect(packing).rejects.toThrow(withCode('BAD_OPTION'));
-    await expect(packing).rejects.toThrow(`the output ${pipe} is a device, pipe or socket`);
+    await expect(packing).rejects.toThrow(
+      `the output ${pipe} is a device, pipe, socket or open file of a process`,
+    );
     expect(statSync(pipe).isFIFO()).toBe(true);
   });
 });
@@ -324,6 +326,24 @@ test('a link is written through to what it leads to', async () => {
   symlinkSync(scratch.write('v1.tar.gz', 'old'), link);
   const { path } = await pack(fixtureModel('strings').directory, { out: link });
   expect(path).toBe(scratch.path('v1.tar.gz'));
+  expect(lstatSync(link).isSymbolicLink()).toBe(true);
+});
+
+test('an archive is not put in place of the file that a process has open, as behind /dev/stdout', async () => {
+  const link = scratch.path('stdout');
+  symlinkSync('/proc/self/fd/0', link);
+  for (const out of [link, '/dev/fd/0']) {
+    const packing = pack(fixtureModel('strings').directory, { out });
+    await expect(packing).rejects.toThrow(withCode('BAD_OPTION'));
+  }
+});
+
+test('a folder is put in place of the one that a link leads to', async () => {
+  mkdirSync(scratch.path('volume'));
+  const link = scratch.path('folder');
+  symlinkSync(scratch.path('volume'), link);
+  const { directory } = await layOut({ source: fixtureModel('strings').directory }, link);
+  expect(directory).toBe(scratch.path('volume'));
   expect(lstatSync(link).isSymbolicLink()).toBe(true);
 });
 

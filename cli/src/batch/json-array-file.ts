@@ -1,6 +1,7 @@
 /** A JSON array that is written item by item. */
 import { type FileHandle, mkdir, open, rename, rm } from 'node:fs/promises';
 import { dirname } from 'node:path';
+import { placeOf } from '../output/place.ts';
 
 /** A JSON array that is written item by item: of any length, and there as a whole or not at all. */
 export interface JsonArrayFile {
@@ -15,13 +16,15 @@ export interface JsonArrayFile {
 const BUFFER = 64 * 1024;
 
 /**
- * Starts an array in a file.
- * @param partial where it is written until it is complete; on the same disk
+ * Starts an array in a file, or in what a link leads to.
+ * @param partial where it is written until it is complete, on the same disk as the path, which is no link then
+ * @throws CommandError USAGE if a device or directory is there
  */
-export async function openJsonArray(
-  path: string,
-  partial = `${path}.${process.pid}.partial`,
-): Promise<JsonArrayFile> {
+export async function openJsonArray(path: string, partial?: string): Promise<JsonArrayFile> {
+  if (partial === undefined) {
+    const place = await placeOf(path);
+    return openJsonArray(place, `${place}.${process.pid}.partial`);
+  }
   await mkdir(dirname(path), { recursive: true });
   const file: FileHandle = await open(partial, 'w');
   let waiting = '[';

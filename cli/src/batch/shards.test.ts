@@ -60,6 +60,17 @@ test('records are in the order of their keys, as the rows of a fetch, whatever t
   expect(await readFile(shard)).toEqual(Buffer.concat(framed));
 });
 
+test('a link is refused: the names would not lie beside the folder that it leads to', async () => {
+  await mkdir(join(work, 'volume'));
+  await symlink(join(work, 'volume'), join(work, 'shards'));
+  const packing = packFolder(SAMPLES, `${work}/shards/`, {
+    format: 'tfrecord',
+    shardBytes: 50_000,
+  });
+  await expect(packing).rejects.toMatchObject({ code: 'USAGE' });
+  expect(await readlink(join(work, 'shards'))).toBe(join(work, 'volume'));
+});
+
 test('without the names, a shard unpacks into numbered files', async () => {
   await packFolder(SAMPLES, join(work, 'shards'), { format: 'tfrecord', shardBytes: 1e9 });
   await rm(join(work, 'shards.keys/shard-000000.ndjson'));

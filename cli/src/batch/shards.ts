@@ -1,6 +1,6 @@
 /** Many small images in few large files: a folder packed into shards of records, and back. */
 import { createReadStream, existsSync } from 'node:fs';
-import { mkdir, open, readdir, readFile, rename, rm } from 'node:fs/promises';
+import { lstat, mkdir, open, readdir, readFile, rename, rm } from 'node:fs/promises';
 import { basename, dirname, join, resolve } from 'node:path';
 import { PACK_ENDINGS, PACK_FORMATS, type PackFormat, textLines } from '@sagemaker-tfs/batch';
 import {
@@ -12,7 +12,7 @@ import {
   streamTfRecords,
 } from '@sagemaker-tfs/tensors';
 import { CommandError, cannotWrite, explain, usageError } from '../errors.ts';
-import { writeWhole } from '../output/write-whole.ts';
+import { replaceWhole } from '../output/write-whole.ts';
 import { type BatchInput, noInputs, sizeOfInput, sortedFolder } from './local/inputs.ts';
 
 /** How a format frames records. */
@@ -64,7 +64,7 @@ interface PackOptions {
 /**
  * Packs the files below a folder into `shard-000000.<suffix>`, ... in the order of their keys, with
  * the names of the records in `<target>.keys`. The target is there as a whole or not at all; memory holds one file.
- * @throws CommandError FILE_NOT_FOUND, INPUT_EMPTY, OUTPUT_EXISTS
+ * @throws CommandError FILE_NOT_FOUND, INPUT_EMPTY, OUTPUT_EXISTS, USAGE
  */
 export async function packFolder(
   directory: string,
@@ -73,6 +73,10 @@ export async function packFolder(
 ): Promise<ShardReport> {
   if ((await readdir(target).catch(() => [])).length > 0) {
     throw new CommandError('OUTPUT_EXISTS', `${target} is not empty. Name another folder.`);
+  }
+  // The names lie beside the folder, where a link would not lead.
+  if ((await lstat(resolve(target)).catch(() => undefined))?.isSymbolicLink()) {
+    throw usageError(`${target} is a link. Name the folder that it leads to.`);
   }
   const partial = `${resolve(target)}.partial`;
   await rm(partial, { recursive: true, force: true }).catch((cause: unknown) => {
@@ -195,7 +199,7 @@ export async function unpackShards(
         const key = name ?? `${basename(stem)}-${String(index).padStart(6, '0')}`;
         const file = fileFor(target, key);
         await makeFolder(dirname(file));
-        await writeWhole(file, record);
+        await replaceWhole(file, record);
         index++;
         bytes += record.byteLength;
       }

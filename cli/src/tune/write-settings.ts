@@ -1,7 +1,9 @@
 /** Writes what was found into `serving.config.ts`, without touching what else stands there, or into a JSON file. */
-import { readFile, rename, writeFile } from 'node:fs/promises';
+import { readFile } from 'node:fs/promises';
 import { generateCode, parseModule } from 'magicast';
 import { CommandError, cannotRead, usageError } from '../errors.ts';
+import { placeOf } from '../output/place.ts';
+import { replaceWhole } from '../output/write-whole.ts';
 import { type Point, variablesOf } from './point.ts';
 
 /** Settings in the terms of the configuration. */
@@ -25,18 +27,18 @@ export function settingsOf({ concurrency = 1, server }: Point): TunedSettings {
  * Puts settings into a model of a configuration: its `environment`, and `maxConcurrentTransforms` of its `batch`.
  * A file that ends in `.json` holds the settings alone.
  * @param model its name. Default: the only one.
- * @throws CommandError USAGE, FILE_NOT_FOUND, CONFIG_NOT_WRITTEN
+ * @throws CommandError USAGE, FILE_NOT_FOUND, CONFIG_NOT_WRITTEN, OUTPUT_FAILED
  */
 export async function writeSettings(
   file: string,
   settings: TunedSettings,
   model?: string,
 ): Promise<void> {
+  const place = await placeOf(file);
   const text = file.endsWith('.json')
     ? `${JSON.stringify(settings, null, 2)}\n`
-    : edited(await readFile(file, 'utf8').catch(cannotRead(file)), file, settings, model);
-  await writeFile(`${file}.partial`, text);
-  await rename(`${file}.partial`, file);
+    : edited(await readFile(place, 'utf8').catch(cannotRead(file)), file, settings, model);
+  await replaceWhole(place, text);
 }
 
 /** Parts of a configuration that are written to. */

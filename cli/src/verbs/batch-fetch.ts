@@ -99,6 +99,8 @@ async function fetch(from: string, options: FetchOptions): Promise<void> {
   checkTogether(from, isHere, options);
   const { out, partKeys } = options;
   const format = options.format ?? (partKeys === undefined ? formatOf(out) : 'ndjson');
+  const { requirePlace } = await import('../output/place.ts');
+  if (partKeys === undefined) await requirePlace('--out', out, 'made');
   const metadata = await metadataOf(options);
   const bar = progress('outputs', 0);
   const common: Common = {

@@ -141,7 +141,7 @@ async function batchLocal(folder: string, options: BatchLocalOptions): Promise<v
   }
   const abort = new AbortController();
   onInterrupt((name) => abort.abort(interrupted(name, 'Run it again to do the rest.')));
-  const { requirePlace } = await import('../output/write-whole.ts');
+  const { requirePlace } = await import('../output/place.ts');
   if (options.report) await requirePlace('--report', options.report);
   const job = await run(folder, options, abort);
   const { result } = job;

@@ -36,6 +36,8 @@ async function verify(
   const { describe } = await import('../batch/aws/transform-job.ts');
   const { placesSince } = await import('../batch/aws/origin.ts');
   const { verifyOutputs } = await import('../batch/aws/verify.ts');
+  const { requirePlace } = await import('../output/place.ts');
+  await requirePlace('--redrive', options.redrive, 'made');
   const report = await withAws(options.region, async ({ s3, ...clients }): Promise<Verified> => {
     const job = name === undefined ? undefined : await describe(clients, name);
     const bar = progress('inputs', 0);

@@ -56,7 +56,8 @@ async function run(file: string | undefined, options: BenchOptions): Promise<voi
   if (file === undefined) {
     throw usageError('the request body is missing. Name a file, or give --compare BEFORE AFTER.');
   }
-  const { requirePlace, writeWhole } = await import('../output/write-whole.ts');
+  const { requirePlace } = await import('../output/place.ts');
+  const { writeWhole } = await import('../output/write-whole.ts');
   if (options.report) await requirePlace('--report', options.report);
   const measured = await bench(file, options);
   if (process.stdout.isTTY && !options.json) {

@@ -102,7 +102,8 @@ async function baseline(
   options: Options & { readonly out: string },
 ): Promise<void> {
   const { baselineOf } = await import('@sagemaker-tfs/container/captures');
-  const { requirePlace, writeWhole } = await import('../output/write-whole.ts');
+  const { requirePlace } = await import('../output/place.ts');
+  const { writeWhole } = await import('../output/write-whole.ts');
   await requirePlace('--out', options.out);
   const { gathered, coverage } = await gather(source, options);
   const made = baselineOf(gathered);

@@ -62,7 +62,8 @@ async function invoke(file: string, options: InvokeOptions): Promise<void> {
   const { requireMediaType } = await import('../serving/media-type.ts');
   const contentType = options.contentType ?? requireMediaType(file);
   const body = await readBody(file);
-  const { requirePlace, writeWhole } = await import('../output/write-whole.ts');
+  const { requirePlace } = await import('../output/place.ts');
+  const { writeWhole } = await import('../output/write-whole.ts');
   if (options.out) await requirePlace('--out', options.out);
   const from = performance.now();
   const customAttributes = await attributesOf(options);

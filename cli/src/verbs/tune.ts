@@ -104,9 +104,12 @@ function numbers(least: number): (text: string) => number[] {
 
 async function run(files: string[], options: Options): Promise<void> {
   const { kneeOf } = await import('../tune/point.ts');
-  const { requirePlace } = await import('../output/write-whole.ts');
+  const { requirePlace } = await import('../output/place.ts');
   const signal = interruptSignal();
-  if (options.report) await requirePlace('--report', options.report);
+  for (const option of ['chart', 'report', 'write'] as const) {
+    const file = options[option];
+    if (file !== undefined) await requirePlace(`--${option}`, file);
+  }
   const swept = await sweep(files, options, signal);
   const points = [...(swept?.points ?? []), ...(await recommended(options, signal))];
   // What SageMaker measured on other machines says nothing of the settings here.
@@ -274,7 +277,7 @@ async function report(
 
 async function draw(file: string, points: readonly Point[]): Promise<void> {
   const { lineChart } = await import('../output/chart.ts');
-  const { writeFile } = await import('node:fs/promises');
+  const { writeWhole } = await import('../output/write-whole.ts');
   const names = [...new Set(points.map(curveText))];
   const series = names.map((name) => ({
     name,
@@ -283,7 +286,7 @@ async function draw(file: string, points: readonly Point[]): Promise<void> {
       .map(({ imagesPerSecond, p95, p50 }) => [imagesPerSecond, p95 ?? p50] as const),
   }));
   const axes = { x: 'images a second', y: 'P95, ms' };
-  await writeFile(file, `${lineChart('Throughput against latency', axes, series)}\n`);
+  await writeWhole(file, `${lineChart('Throughput against latency', axes, series)}\n`);
 }
 
 /** For people in a terminal a view; a pipe gets the table. */

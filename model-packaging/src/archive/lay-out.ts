@@ -1,11 +1,11 @@
 /** Lays an archive or a plan out as SageMaker does in `/opt/ml/model`. */
 import { randomBytes } from 'node:crypto';
 import { copyFile, mkdir, readdir, rename, rm, stat, writeFile } from 'node:fs/promises';
-import { dirname, join, resolve } from 'node:path';
+import { dirname, join } from 'node:path';
 import type { Manifest } from '@sagemaker-tfs/manifest';
 import { fileChanged, PackagingError } from '../errors.ts';
 import { hashFile, type PlannedFile } from '../files/archive-files.ts';
-import { outputFailed, requireOutsideModel } from '../files/output.ts';
+import { outputFailed, outputFolder, requireOutsideModel } from '../files/output.ts';
 import { type ContentOptions, planContent } from '../plan/content.ts';
 import { extractArchive } from '../source/extract.ts';
 import { manifestIn } from '../source/manifest-in.ts';
@@ -29,7 +29,7 @@ export async function layOut(
   directory: string,
   options: CheckOptions = {},
 ): Promise<LayOutResult> {
-  const target = resolve(directory);
+  const target = await outputFolder(directory);
   await requireEmpty(target);
   const temporary = `${target}.${randomBytes(4).toString('hex')}.partial`;
   try {

@@ -1,11 +1,11 @@
 /** The build context of an image with model and handler inside, for users who serve it elsewhere. */
 import { randomBytes } from 'node:crypto';
 import { mkdir, rename, rm, writeFile } from 'node:fs/promises';
-import { join, resolve } from 'node:path';
+import { join } from 'node:path';
 import type { Manifest } from '@sagemaker-tfs/manifest';
 import { layOut, requireEmpty } from '../archive/lay-out.ts';
 import { PackagingError } from '../errors.ts';
-import { outputFailed } from '../files/output.ts';
+import { outputFailed, outputFolder } from '../files/output.ts';
 import type { ContentOptions } from '../plan/content.ts';
 
 /** What the image is built from. */
@@ -46,7 +46,7 @@ export async function writeBakedImage(options: BakedImageOptions): Promise<Baked
       `'${baseImage}' is not the name of an image. Write it like registry/name:tag.`,
     );
   }
-  const directory = resolve(out);
+  const directory = await outputFolder(out);
   await requireEmpty(directory);
   const temporary = `${directory}.${randomBytes(4).toString('hex')}.partial`;
   try {

@@ -1,5 +1,5 @@
 /** Preparing output paths, and errors of writing to them. */
-import { mkdir, realpath, stat } from 'node:fs/promises';
+import { mkdir, readlink, realpath, stat } from 'node:fs/promises';
 import { basename, dirname, join, resolve } from 'node:path';
 import { messageOf, PackagingError } from '../errors.ts';
 import type { PlannedFile } from './archive-files.ts';
@@ -12,13 +12,25 @@ import { isInside } from './walk.ts';
 export async function outputFile(path: string): Promise<string> {
   const target = await realpath(path).catch(() => resolve(path));
   const existing = await stat(target).catch(() => undefined);
-  if (!existing || existing.isFile()) return target;
+  if (!existing || (existing.isFile() && !(await isOfProcess(path)))) return target;
   throw new PackagingError(
     'BAD_OPTION',
     existing.isDirectory()
       ? `the output ${path} is a directory. Give a file name, for example ${join(path, 'model.tar.gz')}.`
-      : `the output ${path} is a device, pipe or socket, which the archive would replace. Give a file name.`,
+      : `the output ${path} is a device, pipe, socket or open file of a process, which the archive would replace. Give a file name.`,
   );
+}
+
+/** `/dev/stdout` and `/dev/fd/1`, where they lead to a file: what the process writes later would be lost. */
+async function isOfProcess(path: string): Promise<boolean> {
+  const folder = await realpath(dirname(resolve(path))).catch(() => '');
+  const target = await readlink(path).catch(() => '');
+  return [folder, target].some((place) => place.startsWith('/proc/'));
+}
+
+/** The path that a complete folder is renamed to: the target of a link, so that the link stays. */
+export async function outputFolder(path: string): Promise<string> {
+  return realpath(path).catch(() => resolve(path));
 }
 
 /** Endings of formats that an archive is not, behind which programs look for these. */

@@ -1,8 +1,8 @@
 /** Why single inputs of a transform job have no output, from the job's log. */
 import { createReadStream } from 'node:fs';
-import { writeFile } from 'node:fs/promises';
 import { loggedReasons, streamManifest } from '@sagemaker-tfs/batch';
 import { jobLogs, readJobLog } from '@sagemaker-tfs/batch/logs';
+import { writeWhole } from '../../output/write-whole.ts';
 import type { DeadLetter } from './fetch/dead-letters.ts';
 
 /** What the log says. */
@@ -44,7 +44,7 @@ export async function explainMissing(
     return `${JSON.stringify(letter)}\n`;
   });
   const file = `${manifest.replace(/\.manifest$/, '')}.dead-letters.ndjson`;
-  await writeFile(file, lines.join(''));
+  await writeWhole(file, lines.join(''));
   return { file, letters: reasons.size, codes, ...(log.cut && { cut: log.cut }) };
 }
 

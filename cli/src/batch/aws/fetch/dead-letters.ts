@@ -8,6 +8,7 @@ import { dirname } from 'node:path';
 import { type Answer, errorOfRow, rowsOf, textLines } from '@sagemaker-tfs/batch';
 import { parseJson } from '@sagemaker-tfs/tensors';
 import * as z from 'zod';
+import { placeOf } from '../../../output/place.ts';
 import { openJsonArray } from '../../json-array-file.ts';
 import { maskedRecords } from './masked-records.ts';
 
@@ -86,13 +87,15 @@ export interface DeadLetterFile {
 }
 
 export function deadLetterFile(path: string): DeadLetterFile {
-  const partial = `${path}.${process.pid}.partial`;
+  let [place, partial] = ['', ''];
   let file: Awaited<ReturnType<typeof open>> | undefined;
   return {
     async add(letters) {
       if (letters.length === 0) return;
       if (file === undefined) {
-        await mkdir(dirname(path), { recursive: true });
+        place = await placeOf(path);
+        partial = `${place}.${process.pid}.partial`;
+        await mkdir(dirname(place), { recursive: true });
         file = await open(partial, 'w');
       }
       await file.write(letters.map((letter) => `${JSON.stringify(letter)}\n`).join(''));
@@ -100,11 +103,11 @@ export function deadLetterFile(path: string): DeadLetterFile {
     async commit() {
       if (file === undefined) return rm(path, { force: true });
       await file.datasync().finally(() => file?.close());
-      await rename(partial, path);
+      await rename(partial, place);
     },
     async discard() {
       await file?.close();
-      await rm(partial, { force: true });
+      if (file) await rm(partial, { force: true });
     },
   };
 }

@@ -8,6 +8,7 @@ import { type Answer, answerLine } from '@sagemaker-tfs/batch';
 import { jsonText } from '@sagemaker-tfs/tensors';
 import { stringify } from 'csv-stringify';
 import { fileWriter, parquetWriteRows } from 'hyparquet-writer';
+import { placeOf } from '../../../output/place.ts';
 import { type Column, cellText, type Metadata, tableOf } from './table.ts';
 
 /** Formats of the file. */
@@ -26,7 +27,9 @@ export interface TableOptions {
 }
 
 /**
- * Writes a file; it is there as a whole or not at all. Memory does not grow with the number of answers.
+ * Writes a file, or what a link leads to; it is there as a whole or not at all. Memory does not grow with the number of
+ * answers.
+ * @throws CommandError USAGE if a device or directory is there
  */
 export async function writeAnswers(
   answers: AsyncIterable<Answer>,
@@ -34,12 +37,13 @@ export async function writeAnswers(
   format: FileFormat,
   { columns, metadata }: TableOptions = {},
 ): Promise<void> {
-  const partial = `${path}.${process.pid}.partial`;
-  await mkdir(dirname(path), { recursive: true });
+  const place = await placeOf(path);
+  const partial = `${place}.${process.pid}.partial`;
+  await mkdir(dirname(place), { recursive: true });
   try {
     await WRITERS[format](answers, partial, { columns, metadata });
     await syncFile(partial);
-    await rename(partial, path);
+    await rename(partial, place);
   } catch (error) {
     await rm(partial, { force: true });
     throw error;
