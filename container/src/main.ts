@@ -38,6 +38,9 @@ async function main(): Promise<void> {
   process.on('unhandledRejection', (err) =>
     log.error({ err }, 'a promise was rejected, unhandled'),
   );
+  // Node's own listener writes plain lines.
+  process.removeAllListeners('warning');
+  process.on('warning', (err) => log.warn({ err }, 'a warning of Node'));
   process.on('uncaughtException', (err) => log.error({ err }, 'an error was thrown, uncaught'));
   const signalled = untilSignalled((name) => {
     // The workers hear it from the primary, which says it for all.

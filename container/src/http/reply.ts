@@ -60,7 +60,7 @@ export async function writeReply(
   signal: RequestSignal,
 ): Promise<number> {
   if (Array.isArray(reply.body)) return writePieces(response, reply, reply.body);
-  const body = await begun(filled(reply.body as AsyncIterable<Uint8Array>, signal));
+  const body = await begun(inTurns(reply.body as AsyncIterable<Uint8Array>, signal));
   let bytes = 0;
   const counted = async function* () {
     for await (const piece of body) {
@@ -132,18 +132,29 @@ function turns(pieces: readonly Uint8Array[]): Uint8Array[][] {
   return parts;
 }
 
-/** The pieces that hold something. The others write nothing that would let other requests in between. */
-async function* filled(
+/** What one stream sends in a turn of the event loop at most, where its client reads as fast as it is made. */
+const STREAM_TURN = { bytes: 256 * 1024, pieces: 64 } as const;
+
+/**
+ * The pieces that hold something, in turns with other requests: a connection takes megabytes that its client never reads,
+ * without anything that would let others in between.
+ */
+async function* inTurns(
   body: AsyncIterable<Uint8Array>,
   signal: RequestSignal,
 ): AsyncGenerator<Uint8Array> {
+  let bytes = 0;
+  let pieces = 0;
   for await (const piece of body) {
-    if (piece.byteLength > 0) {
-      yield piece;
-      continue;
-    }
+    if (piece.byteLength > 0) yield piece;
+    bytes += piece.byteLength;
+    pieces += 1;
+    const isMore = bytes < STREAM_TURN.bytes && pieces < STREAM_TURN.pieces;
+    if (piece.byteLength > 0 && isMore) continue;
     await nextTurn();
     signal.throwIfAborted();
+    bytes = 0;
+    pieces = 0;
   }
 }
 

@@ -68,6 +68,8 @@ export interface RunningServer {
   readonly heldBytes: number;
 }
 
+/** Of a response. Node takes the eleventh for a leak, and a stream to a client that leaves has as many. */
+const MAX_LISTENERS = 20;
 /** Longer than any proxy keeps an idle connection, so that it is never us who closes under a request. */
 const KEEP_ALIVE_MS = 620_000;
 /**
@@ -196,6 +198,7 @@ async function serve(
   const { socket } = request;
   state.connections.asks(socket);
   state.options.source?.requestBegan(socket);
+  response.setMaxListeners(MAX_LISTENERS);
   response.once('close', () => {
     state.options.source?.requestDone(socket);
     state.connections.rests(socket);
