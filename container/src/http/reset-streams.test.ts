@@ -1,13 +1,13 @@
 /** Clients that ask for a stream and leave, again and again: the log stays one of JSON lines, and others are answered. */
 import { once } from 'node:events';
 import { connect } from 'node:net';
-import { setTimeout as delay } from 'node:timers/promises';
 import { fixtureModel } from '../../../test/fixtures/index.ts';
 import { invoke } from '../testing/invoke.ts';
 import { type RuntimeProcess, until } from '../testing/runtime-process.ts';
 import { useRuntimes } from '../testing/use-runtimes.ts';
 
 const HANDLER = `
+import { setTimeout as later } from 'node:timers/promises';
 export function handler(data) {
   const mode = String(data);
   if (mode === 'warn') process.emitWarning('of the handler');
@@ -15,7 +15,7 @@ export function handler(data) {
   const body = (async function* () {
     for (;;) {
       yield 'x'.repeat(100_000);
-      if (mode === 'slow') await new Promise((resolve) => setTimeout(resolve, 20));
+      if (mode === 'slow') await later(20);
     }
   })();
   return { body, contentType: 'text/plain' };
@@ -39,7 +39,6 @@ async function leave(mode: string, readFirst: boolean, reset: boolean): Promise<
     `POST /invocations HTTP/1.1\r\nHost: a\r\nContent-Type: text/plain\r\nContent-Length: ${mode.length}\r\n\r\n${mode}`,
   );
   if (readFirst) await once(socket, 'data');
-  else await delay(2);
   if (reset) socket.resetAndDestroy();
   else socket.destroy();
 }
