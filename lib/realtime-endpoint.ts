@@ -76,11 +76,12 @@ function modelsOf({ props: { model, instancePools = [] } }: BoundVariant): IMode
   return [model, ...instancePools.flatMap((pool) => pool.model ?? [])];
 }
 
-/** What an update takes from the new configuration although instance counts are kept. */
-const NOT_RETAINED = [
-  { variantPropertyType: 'DesiredWeight' },
-  { variantPropertyType: 'DataCaptureConfig' },
-];
+/**
+ * What an update takes from the new configuration although instance counts are kept. AWS lists `DataCaptureConfig` too, as
+ * 'Not currently supported': naming it could refuse every update.
+ * @see https://docs.aws.amazon.com/AWSCloudFormation/latest/TemplateReference/aws-properties-sagemaker-endpoint-variantproperty.html
+ */
+const NOT_RETAINED = [{ variantPropertyType: 'DesiredWeight' }];
 
 /** Name that an alarm of the app was given: another name is another alarm, under the same logical id. */
 function givenName(alarm: IAlarm): unknown {

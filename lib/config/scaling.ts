@@ -57,6 +57,6 @@ export const scaling = z.strictObject({
     .boolean()
     .optional()
     .describe(
-      '`false` stops autoscaling and keeps the number of instances: the first step of [another instance type](updating-and-rolling-back.md#another-instance-type-of-a-scaled-endpoint). Default: `true`.',
+      '`false` stops autoscaling and keeps the number of instances: the first step of [another instance type](updating-and-rolling-back.md#another-instance-type-of-a-scaled-endpoint) and of [taking a variant away](updating-and-rolling-back.md#taking-a-scaled-variant-away). Default: `true`.',
     ),
 });

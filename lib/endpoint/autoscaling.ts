@@ -55,8 +55,8 @@ export interface ScalingProps {
   readonly scaleInCooldown?: Duration;
   /**
    * Whether Application Auto Scaling watches the variant. While it does, SageMaker accepts no other instance type
-   * and no other name for it: deploy once with `false`, which keeps the number of instances as it is, then with
-   * the new type or name and without `false`.
+   * for it, and not its removal: deploy once with `false`, which keeps the number of instances as it is, then with
+   * the new type and without `false`, or without the variant.
    * @default true
    * @see https://docs.aws.amazon.com/sagemaker/latest/dg/endpoint-scaling-update.html
    */

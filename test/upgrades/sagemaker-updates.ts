@@ -55,11 +55,17 @@ export function refusals(before: Resources, after: Resources): string[] {
   const kind = kindChange(before, after);
   if (kind) return [kind];
   const now = variantsOf(after);
+  const were = variantsOf(before);
+  const isNew = [...now.keys()].some((name) => !were.has(name));
   const scaled = registered(before);
-  return [...variantsOf(before)].flatMap(([name, old]) => {
+  return [...were].flatMap(([name, old]) => {
     if (now.size === 0) return [];
     const variant = now.get(name);
-    if (!variant) return [`variant ${name} changes its name`];
+    if (!variant && isNew) return [`variant ${name} changes its name`];
+    if (!variant)
+      return scaled.includes(name)
+        ? [`variant ${name} is removed while a scalable target is registered`]
+        : [];
     const changed = variant.InstanceType !== old.InstanceType;
     if (!changed || !scaled.includes(name)) return [];
     return [`variant ${name} gets ${variant.InstanceType} while a scalable target is registered`];
