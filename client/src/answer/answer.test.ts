@@ -42,6 +42,8 @@ describe('npy', () => {
     expect(() => answer('application/x-npy', body, wrong).tensors()).toThrow(
       'the answer has 3 elements, tfs-output-shapes tells of 4',
     );
+    const twice = { customAttributes: 'tfs-output-shapes=a:3;b:0;a:0' };
+    expect(() => answer('application/x-npy', body, twice).tensors()).toThrow('has "a" twice');
     expect(() => answer('application/x-npy', body, { outputs: ['a', 'b'] }).tensors()).toThrow(
       /does not tell their shapes .* Accept application\/x-npz/,
     );

@@ -30,6 +30,7 @@ export function npyTensors({ bytes, customAttributes, outputs }: TensorAnswer): 
 
 /** `boxes:1x100x4;scores:1x100`, names as `encodeURIComponent` writes them; a scalar has no sizes. */
 function parseShapes(text: string): NamedShape[] {
+  const names = new Set<string>();
   return text.split(';').map((part) => {
     const match = /^([^:]*):((?:\d+(?:x\d+)*)?)$/.exec(part);
     if (!match)
@@ -37,7 +38,11 @@ function parseShapes(text: string): NamedShape[] {
         `the custom attribute ${OUTPUT_SHAPES_ATTRIBUTE} has "${part}", which is no name with a shape.`,
       );
     const [, name = '', sizes = ''] = match;
-    return [decodeName(name), sizes === '' ? [] : sizes.split('x').map(Number)];
+    const output = decodeName(name);
+    if (names.has(output))
+      throw unreadable(`the custom attribute ${OUTPUT_SHAPES_ATTRIBUTE} has "${output}" twice.`);
+    names.add(output);
+    return [output, sizes === '' ? [] : sizes.split('x').map(Number)];
   });
 }
 
