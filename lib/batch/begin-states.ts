@@ -145,6 +145,43 @@ export function beginStates(
   };
 }
 
+/**
+ * Looks whether this execution still holds the lease, before a job is made: one that was stopped and redriven does not
+ * begin anew. Its input continues to `Next`.
+ * @param name of the first state, and start of the other's
+ * @param failure takes `{error, reason}`
+ */
+export function holdStates(
+  { shardFunctionArn }: DefinitionProps,
+  name: string,
+  Next: string,
+  failure: string,
+) {
+  const held = `${name}: held?`;
+  return {
+    [name]: {
+      ...callFunction(
+        shardFunctionArn,
+        '{ "action": "hold", "settings": $states.input.settings, "execution": $states.context.Execution.Id }',
+        '$merge([$states.input, $states.result.Payload])',
+        held,
+      ),
+      ...failWith('BeginFailed', failure),
+    },
+    [held]: {
+      Type: 'Choice',
+      Choices: [
+        {
+          Condition: jsonata('$exists($states.input.lost)'),
+          Output: jsonata(runFailure('AlreadyRunning', '$states.input.lost')),
+          Next: failure,
+        },
+      ],
+      Default: Next,
+    },
+  };
+}
+
 /** JSONata variable of the outputs, for states that only have a run's result. */
 const OUTPUT_VARIABLE = 'outputUri';
 /** What `Valid?` keeps for {@link releaseState}. */

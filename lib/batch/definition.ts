@@ -1,6 +1,6 @@
 /** The state machine of a batch transform, in Amazon States Language with JSONata. */
 
-import { beginStates, releaseState } from './begin-states.ts';
+import { beginStates, holdStates, releaseState } from './begin-states.ts';
 import type { DefinitionProps, Ends } from './definition-props.ts';
 import { runFailure } from './function-state.ts';
 import { jsonata } from './jsonata.ts';
@@ -52,8 +52,13 @@ export function definition(props: DefinitionProps) {
             Output: jsonata(runFailure('TransformFailed', FAILURE_REASON)),
             Next: ends.failure,
           },
+          onRedrive: {
+            Output: jsonata('$sift($states.input, function($v, $k) { $k != "job" })'),
+            Next: 'Hold outputs',
+          },
         },
       ),
+      ...holdStates(props, 'Hold outputs', 'Transform', ends.failure),
       ...shardStates(props, ends),
       [ends.success]: releaseState(props, outcomes.success),
       [ends.failure]: releaseState(props, outcomes.failure),

@@ -68,7 +68,7 @@ function countStates(props: DefinitionProps) {
         shardFunctionArn,
         `$merge([
           { "action": "pending", "last": $states.input.attempt > 0 },
-          $sift($states.input, function($v, $k) { $k in ["settings", "since", "shard", "reason", "spent", "position"] })
+          $sift($states.input, function($v, $k) { $k in ["settings", "since", "shard", "execution", "reason", "spent", "position"] })
         ])`,
         '$merge([$states.input, { "found": $states.result.Payload }])',
         'Missing?',
@@ -79,6 +79,7 @@ function countStates(props: DefinitionProps) {
     'Missing?': {
       Type: 'Choice',
       Choices: [
+        stopping('$exists($states.input.found.lost)', 'AlreadyRunning', '$states.input.found.lost'),
         {
           Condition: jsonata('$not($states.input.found.counted)'),
           Output: jsonata('$merge([$states.input, { "position": $states.input.found.position }])'),
@@ -131,6 +132,10 @@ function jobStates(props: DefinitionProps) {
             ),
           ),
           Next: 'Why?',
+        },
+        onRedrive: {
+          Output: jsonata(state(`{ "spent": $exists(${JOB_SPENT}) ? ${JOB_SPENT} : {} }`)),
+          Next: 'Find missing outputs',
         },
       },
     ),

@@ -9,12 +9,15 @@ const WAITS = {
   throttledSeconds: 15,
   /** Too many calls, or none that is answered: one pause each. */
   maxThrottled: 100,
-  /** The same after a wait of a shard, which may have many: a pause has 11 events, and an execution at most 25,000. */
+  /** The same after a wait of a shard, which may have many: a pause has 13 events, and an execution at most 25,000. */
   maxThrottledLater: 20,
   quotaSeconds: 300,
   /** Times that all types are tried again where others' jobs fill a quota. */
   maxRounds: 20,
 } as const;
+
+/** Error of a job that somebody stopped, which says nothing of its inputs. */
+export const JOB_STOPPED = 'TransformJobStopped';
 
 /** Of CreateTransformJob: it passes. */
 const PASSING =
@@ -48,7 +51,7 @@ export function nextTry(settings: string, name: string): string {
     $s := ${settings};
     $more := $job.type < $count($s.fallbacks);
     $name := $job.type = 0 ? $s.instanceType : $s.fallbacks[$job.type - 1].instanceType;
-    $created := $job.error = "TransformJobFailed";
+    $created := $job.error in ["TransformJobFailed", "${JOB_STOPPED}"];
     $silent := $not($created) and $contains($job.error & " " & $job.reason, ${NO_ANSWER});
     $passing := $silent or ($not($created) and $contains($job.reason, ${PASSING}));
     $before := $not($created) and $contains($job.error & " " & $job.reason, ${MADE_BEFORE});

@@ -3,6 +3,7 @@
  * mops up what they left, and at the end every input has an output or is listed for another try.
  */
 
+import { holdStates } from './begin-states.ts';
 import type { DefinitionProps, Ends } from './definition-props.ts';
 import { callFunction, FUNCTION_ERROR, failWith, runFailure } from './function-state.ts';
 import { CANARY_MANIFEST } from './handler/run-places.ts';
@@ -56,7 +57,7 @@ function planStates({ shardFunctionArn }: DefinitionProps, ends: Ends) {
     'Plan shards': {
       ...callFunction(
         shardFunctionArn,
-        `{ "action": "plan", "settings": ${SETTINGS}, "since": $states.input.since, "position": $states.input.position }`,
+        `{ "action": "plan", "settings": ${SETTINGS}, "execution": $states.context.Execution.Id, "since": $states.input.since, "position": $states.input.position }`,
         '$merge([$states.input, $states.result.Payload])',
         'Planned?',
       ),
@@ -65,6 +66,11 @@ function planStates({ shardFunctionArn }: DefinitionProps, ends: Ends) {
     'Planned?': {
       Type: 'Choice',
       Choices: [
+        {
+          Condition: jsonata('$exists($states.input.lost)'),
+          Output: jsonata(runFailure('AlreadyRunning', '$states.input.lost')),
+          Next: ends.failure,
+        },
         {
           Condition: jsonata('$exists($states.input.canaryOnly)'),
           Next: 'Run canary',
@@ -188,11 +194,12 @@ function checkStates(props: DefinitionProps, ends: Ends) {
           Condition: jsonata(
             `$not($exists($states.input.mopped)) and $exists($states.input.summary.redriveUri) and $states.input.summary.missing - $states.input.summary.refused <= ${SETTINGS}.objectsPerShard`,
           ),
-          Next: 'Mop up',
+          Next: 'Hold for mop-up',
         },
       ],
       Default: 'Incomplete',
     },
+    ...holdStates(props, 'Hold for mop-up', 'Mop up', ends.failure),
     ...mopUpStates(props),
     Incomplete: {
       Type: 'Pass',
@@ -219,7 +226,11 @@ function mopUpStates(props: DefinitionProps) {
       props,
       `$merge([${SETTINGS}, { "instanceCount": 1 }])`,
       '{ "S3DataType": "ManifestFile", "S3Uri": $states.input.summary.redriveUri }',
-      { ...afterMopUp, onError: { Output: jsonata('$states.input'), Next: 'Mop-up refused?' } },
+      {
+        ...afterMopUp,
+        onError: { Output: jsonata('$states.input'), Next: 'Mop-up refused?' },
+        onRedrive: { Output: withoutPosition('{}'), Next: 'Hold for mop-up' },
+      },
     ),
     'Mop-up refused?': {
       Type: 'Choice',
@@ -238,6 +249,6 @@ function mopUpStates(props: DefinitionProps) {
       Default: 'Mop-up left',
     },
     'Mop-up left': { Type: 'Pass', ...afterMopUp },
-    'Wait for mop-up': { Type: 'Wait', Seconds: WAIT_SECONDS, Next: 'Mop up' },
+    'Wait for mop-up': { Type: 'Wait', Seconds: WAIT_SECONDS, Next: 'Hold for mop-up' },
   };
 }

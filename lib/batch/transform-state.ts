@@ -9,7 +9,7 @@
 import { jobNameJsonata, LASTING_FAULT, NO_CAPACITY, SERVICE_FAULT } from '@sagemaker-tfs/batch';
 import { LOCAL_STORAGE_FAMILIES } from '@sagemaker-tfs/batch/instance-types';
 import { jsonata, literal } from './jsonata.ts';
-import { NO_ANSWER, nextTry } from './refused.ts';
+import { JOB_STOPPED, NO_ANSWER, nextTry } from './refused.ts';
 import { statesArn } from './states-arn.ts';
 
 /** Fixed for every job of a construct, and so not a setting. */
@@ -92,7 +92,7 @@ function jobArguments(fixed: FixedJobProps, settings: string, source: string, na
 /** JSONata of the input with `fields` merged into what is known of the job. */
 function withJob(fields: string): string {
   return jsonata(`(
-    $fresh := { "type": 0, "round": 0, "pauses": 0, "full": false, "looks": 0, "made": 0, "reasons": [] };
+    $fresh := { "type": 0, "round": 0, "pauses": 0, "full": false, "looks": 0, "made": 0, "reasons": [], "redrive": $states.context.Execution.RedriveCount };
     $job := $exists($states.input.job) ? $states.input.job : $fresh;
     $merge([$states.input, { "job": $merge([$job, ${fields}]) }])
   )`);
@@ -113,13 +113,15 @@ export const FAILURE_REASON = '$join($states.input.job.reasons, "; ")';
  * - `capacity`: no instance is to be had now
  * - `internal`: SageMaker's own fault, or the network's
  * - `lasting`: every other job would fail as well, such as when the container never answers `/ping`
+ * - `stopped`: somebody has stopped the job
  * - `data`: some input was refused
  * @see https://docs.aws.amazon.com/sagemaker/latest/APIReference/API_DescribeTransformJob.html
  */
 export const FAILURE_CLASS = `(
   $job := $states.input.job;
   $matches := function($pattern) { $contains($job.error & " " & $job.reason, $pattern) };
-  $matches(/(is|utilization of) 0 instances/i) ? "lasting"
+  $job.error = "${JOB_STOPPED}" ? "stopped"
+  : $matches(/(is|utilization of) 0 instances/i) ? "lasting"
   : $matches(/${NO_CAPACITY}/i) ? "capacity"
   : $matches(/${SERVICE_FAULT}/i) or $matches(${NO_ANSWER}) ? "internal"
   : $job.error != "TransformJobFailed" ? "lasting"
@@ -138,7 +140,23 @@ interface TransformTransitions {
   readonly Output: string;
   readonly Next: string;
   readonly onError: { readonly Output: string; readonly Next: string };
+  /**
+   * Where an execution goes that was stopped and redriven, before it makes another job: its own was stopped with it, and
+   * another run may have these outputs by now.
+   */
+  readonly onRedrive: { readonly Output: string; readonly Next: string };
 }
+
+/**
+ * JSONata of whether a job must not be made before a look at the lease. A redriven execution continues in the state that
+ * it was stopped in, with the same input.
+ * @see https://docs.aws.amazon.com/step-functions/latest/apireference/API_RedriveExecution.html
+ */
+const REDRIVEN = `(
+  $job := $states.input.job;
+  $job.redrive != $states.context.Execution.RedriveCount
+    and ($job.next in ["now", "later"] or $job.error = "${JOB_STOPPED}")
+)`;
 
 /** JSONata of the job's status at the last look. */
 const JOB_STATUS = '$states.input.job.status';
@@ -167,8 +185,9 @@ function lookState(next: { readonly Next: string; readonly Catch: object }) {
         "looks": $states.input.job.looks + 1,
         "status": $states.result.TransformJobStatus,
         "spent": $sift($states.result, function($v, $k) { $k in ["TransformJobName", "TransformStartTime", "TransformEndTime", "TransformResources"] }),
-        "error": "TransformJobFailed",
-        "reason": $exists($states.result.FailureReason) ? $states.result.FailureReason : "the job is " & $states.result.TransformJobStatus
+        "error": $states.result.TransformJobStatus = "Stopped" ? "${JOB_STOPPED}" : "TransformJobFailed",
+        "reason": $states.result.TransformJobStatus = "Stopped" ? "the job " & ${JOB_NAME} & " was stopped"
+          : $exists($states.result.FailureReason) ? $states.result.FailureReason : "the job is " & $states.result.TransformJobStatus
       }`),
     Next: next.Next,
   };
@@ -224,6 +243,7 @@ export function transformStates(
     [again]: {
       Type: 'Choice',
       Choices: [
+        { Condition: jsonata(REDRIVEN), ...transitions.onRedrive },
         { Condition: jsonata('$states.input.job.next = "now"'), Next: name },
         { Condition: jsonata('$states.input.job.next = "later"'), Next: pause },
         { Condition: jsonata('$states.input.job.next = "look"'), Next: wait },
@@ -234,7 +254,8 @@ export function transformStates(
       Type: 'Wait',
       // Spread, so that many shards do not ask at once.
       Seconds: jsonata('$floor((1 + $random()) * $states.input.job.seconds)'),
-      Next: name,
+      Output: withJob('{ "next": "now" }'),
+      Next: again,
     },
   };
 }

@@ -1,6 +1,7 @@
 /**
  * Executes a state machine of JSONata states: Pass, Wait (which takes no time), Choice, Task, Map, Succeed and Fail,
- * with Retry, Catch, variables that a choice assigns, the payload limit of 256 KiB, the maps' tolerated failures and the events of a history.
+ * with Retry, Catch, variables that a choice assigns, the payload limit of 256 KiB, the maps' tolerated failures, the events of a history
+ * and redrives.
  * What AWS would do is answered by the test.
  * @see https://states-language.net/spec.html
  */
@@ -24,6 +25,29 @@ export class StateError extends Error {
  * that pass.
  */
 export type Service = (resource: string, args: unknown) => unknown;
+
+/** Thrown by a {@link Service} at the moment when somebody stops the execution; no state catches it. */
+export class Stopped extends Error {}
+
+/**
+ * How far an execution has come. After {@link Progress.redrive} it continues in the state that it was in, with that one's input;
+ * of a map's items those that have not succeeded do.
+ * @see https://docs.aws.amazon.com/step-functions/latest/dg/redrive-executions.html
+ * @see https://docs.aws.amazon.com/step-functions/latest/dg/redrive-map-run.html
+ */
+export class Progress {
+  redrives = 0;
+  at: { readonly name: string; readonly value: unknown } | undefined;
+  result: { readonly value: unknown } | undefined;
+  readonly variables: Record<string, unknown> = {};
+  /** Of the map that it is in. */
+  readonly items = new Map<number, Progress>();
+
+  redrive(): void {
+    this.redrives++;
+    for (const item of this.items.values()) if (!item.result) item.redrive();
+  }
+}
 
 interface Machine {
   readonly StartAt: string;
@@ -125,6 +149,7 @@ interface Scope {
   readonly history: History;
   /** Of this execution: a distributed map's items do not see those around them. */
   readonly variables: Record<string, unknown>;
+  readonly items: Progress['items'];
 }
 
 /** Runs to the end. @throws StateError where the execution fails */
@@ -134,20 +159,25 @@ export async function execute(
   service: Service,
   context: Record<string, unknown> = { Execution: { Name: 'execution', Id: 'arn:execution' } },
   histories: Histories = { longest: 0 },
+  progress: Progress = new Progress(),
 ): Promise<unknown> {
   const history: History = { all: histories, events: 0 };
   record(history, 'execution');
   const { StartAt, States } = machine as Machine;
-  const variables: Record<string, unknown> = {};
-  let name: string | undefined = StartAt;
-  let value = input;
+  const { variables, items, redrives: RedriveCount } = progress;
+  const own = { ...context, Execution: { ...(context.Execution as object), RedriveCount } };
+  let name: string | undefined = progress.at?.name ?? StartAt;
+  let value = progress.at ? progress.at.value : input;
   while (name !== undefined) {
     const state: State | undefined = States[name];
     if (!state) throw new Error(`no state '${name}'`);
+    progress.at = { name, value };
     record(history, 'state');
-    ({ name, value } = await step(state, { input: value, context, history, variables }, service));
+    const scope = { input: value, context: own, history, variables, items };
+    ({ name, value } = await step(state, scope, service));
     checkSize(value);
   }
+  progress.result = { value };
   return value;
 }
 
@@ -230,7 +260,6 @@ async function runMap(state: State, scope: Scope, service: Service): Promise<unk
     ItemReader.Resource,
     await fill(ItemReader.Arguments, scope),
   )) as unknown[];
-  const results: unknown[] = [];
   let failures = 0;
   const tolerated = Math.max(
     state.ToleratedFailureCount ?? 0,
@@ -243,8 +272,11 @@ async function runMap(state: State, scope: Scope, service: Service): Promise<unk
       const context = { ...scope.context, Map: { Item: { Index, Value: item } } };
       const input = await output(ItemSelector, { ...scope, context }, item);
       checkSize(input);
+      const progress = scope.items.get(Index) ?? new Progress();
+      scope.items.set(Index, progress);
+      if (progress.result) continue;
       try {
-        results[Index] = await execute(ItemProcessor, input, service, context, scope.history.all);
+        await execute(ItemProcessor, input, service, context, scope.history.all, progress);
       } catch (error) {
         if (!(error instanceof StateError)) throw error;
         failures++;
@@ -252,7 +284,10 @@ async function runMap(state: State, scope: Scope, service: Service): Promise<unk
     }
   };
   const atOnce = Number((await fill(state.MaxConcurrency, scope)) ?? 40);
-  await Promise.all(Array.from({ length: atOnce }, work));
+  const workers = await Promise.allSettled(Array.from({ length: atOnce }, work));
+  for (const worker of workers) if (worker.status === 'rejected') throw worker.reason;
+  const results = Array.from(scope.items.values(), ({ result }) => result?.value);
+  scope.items.clear();
   if (failures > tolerated) {
     throw new StateError(
       'States.ExceedToleratedFailureThreshold',

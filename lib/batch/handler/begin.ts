@@ -76,6 +76,38 @@ async function takeLease(
   return { holder, lease, leaseUri: formatS3Uri(place), ...(hidden !== undefined && { hidden }) };
 }
 
+/** Which outputs are still to be those of an execution. */
+export interface HoldRequest {
+  readonly settings: TransformSettings;
+  /** ARN of the execution. */
+  readonly execution: string;
+}
+
+/** Whether they are. */
+export interface HoldResult {
+  /** Why this execution may make nothing more; absent where it holds the lease. */
+  readonly lost?: string;
+}
+
+/**
+ * Whether an execution still holds the lease that it took when it began. A redriven one continues behind that state, and
+ * another may have had the outputs since: its jobs, of another model perhaps, are not to be mixed with this one's.
+ */
+export async function holdLease(
+  s3: S3Client,
+  { settings, execution }: HoldRequest,
+): Promise<HoldResult> {
+  const place = sharedPlace(settings, RUN_LEASE);
+  // Somebody may have deleted it, as the message for leases of other accounts advises.
+  const isThere = (await findObject(s3, place)) !== undefined;
+  if (!isThere && (await writeIf(s3, place, { execution }, { IfNoneMatch: '*' }))) return {};
+  const { holder } = await readLease(s3, place);
+  if (holder === execution) return {};
+  return {
+    lost: `while this run was stopped another one took over its outputs: ${holder}. Start it again after that one's end, with runId '${settings.runId}'`,
+  };
+}
+
 /** What returns the lease. */
 export interface ReleaseRequest {
   readonly outputUri: string;

@@ -7,6 +7,9 @@ import {
   type BeginRequest,
   type BeginResult,
   beginRun,
+  type HoldRequest,
+  type HoldResult,
+  holdLease,
   type ReleaseRequest,
   type ReleaseResult,
   releaseLease,
@@ -22,17 +25,21 @@ import { type Summary, type SummaryRequest, summarizeRun } from './summary.ts';
 
 export type { PendingResult };
 
+/** Of work before which the lease is looked at; runs of earlier definitions do not say who they are. */
+type MayHold = Partial<Pick<HoldRequest, 'execution'>>;
+
 /** What the state machine asks. */
 export type ShardRequest =
   | ({ readonly action: 'begin' } & BeginRequest)
+  | ({ readonly action: 'hold' } & HoldRequest)
   | ({ readonly action: 'release' } & ReleaseRequest)
-  | {
+  | ({
       readonly action: 'plan';
       readonly settings: TransformSettings;
       readonly since: Since;
       readonly position?: PlanPosition;
-    }
-  | ({ readonly action: 'pending' } & PendingRequest)
+    } & MayHold)
+  | ({ readonly action: 'pending' } & PendingRequest & MayHold)
   | ({ readonly action: 'progress' } & ProgressRequest)
   | ({ readonly action: 'summary' } & SummaryRequest)
   | ({ readonly action: 'stop' } & StopRequest)
@@ -50,7 +57,14 @@ export async function handler(
   request: ShardRequest,
   context: { getRemainingTimeInMillis(): number },
 ): Promise<
-  BeginResult | ReleaseResult | PlanResult | PendingResult | ProgressResult | Summary | StopReason
+  | BeginResult
+  | HoldResult
+  | ReleaseResult
+  | PlanResult
+  | PendingResult
+  | ProgressResult
+  | Summary
+  | StopReason
 > {
   const s3 = withNamedErrors(new S3Client({}));
   const isLeft = (milliseconds: number) => context.getRemainingTimeInMillis() >= milliseconds;
@@ -60,12 +74,14 @@ export async function handler(
     switch (request.action) {
       case 'begin':
         return await beginRun(s3, request);
+      case 'hold':
+        return await holdLease(s3, request);
       case 'release':
         return await releaseLease(s3, request);
       case 'plan':
-        return await plan(s3, request, outOfTime);
+        return await whileHeld(s3, request, () => plan(s3, request, outOfTime));
       case 'pending':
-        return await findPending(s3, request, outOfTime, logOf);
+        return await whileHeld(s3, request, () => findPending(s3, request, outOfTime, logOf));
       case 'progress':
         return await countProgress(s3, request);
       case 'summary':
@@ -78,6 +94,16 @@ export async function handler(
   } finally {
     s3.destroy();
   }
+}
+
+/** Works unless another execution has the outputs by now. */
+async function whileHeld<Result>(
+  s3: S3Client,
+  { settings, execution }: { readonly settings: TransformSettings } & MayHold,
+  work: () => Promise<Result>,
+): Promise<Result | HoldResult> {
+  const { lost } = execution === undefined ? {} : await holdLease(s3, { settings, execution });
+  return lost === undefined ? work() : { lost };
 }
 
 /** Reads a job's log once, however many shards ask. */

@@ -1,0 +1,264 @@
+/** Executions that are stopped and redriven, at every moment, alone and after another run has had the outputs. */
+import { execute, Progress, type Service, StateError, Stopped } from './asl.ts';
+import {
+  batchTemplate,
+  DESCRIBE,
+  functionOn,
+  type Job,
+  machineOf,
+  refused,
+  writeOutputs,
+} from './batch-machine.ts';
+import { type S3StandIn, startS3ForSdk } from './s3-stand-in.ts';
+
+jest.setTimeout(120_000);
+
+const machine = machineOf(
+  batchTemplate(() => ({ sharding: { objectsPerShard: 3, maxConcurrentJobs: 2 } })),
+);
+const LEASE = 'data/output/_shards/lease.json';
+const ID = 'arn:aws:states:us-east-1:111111111111:execution:nightly:first';
+const OTHER = 'arn:aws:states:us-east-1:111111111111:execution:nightly:other';
+const NAMES = ['a.jpg', 'b.jpg', 'c.jpg', 'd.jpg'];
+
+let s3: S3StandIn;
+beforeEach(async () => {
+  s3 = await startS3ForSdk(50);
+  for (const name of NAMES) {
+    s3.objects.set(`data/input/${name}`, Buffer.from(name));
+    s3.modified.set(`data/input/${name}`, s3.now);
+  }
+});
+afterEach(() => s3.close());
+
+const isCreate = (resource: string) => resource.endsWith('createTransformJob');
+
+/** SageMaker: a job runs for one look, and ends by `transform`. */
+function sageMaker(transform: (job: Job, made: number) => void) {
+  const jobs = new Map<string, { readonly job: Job; status: string; looks: number }>();
+  const service: Service = (resource, args) => {
+    const { TransformJobName: name } = args as Job;
+    if (isCreate(resource)) {
+      jobs.set(name, { job: args as Job, status: 'InProgress', looks: 0 });
+      return { TransformJobArn: `arn:aws:sagemaker:x:1:transform-job/${name}` };
+    }
+    const own = jobs.get(name);
+    if (!own) throw new Error(`no job ${name}`);
+    if (own.status === 'InProgress' && own.looks++ > 0) {
+      own.status = 'Completed';
+      try {
+        transform(own.job, jobs.size);
+      } catch (error) {
+        if (!(error instanceof StateError)) throw error;
+        own.status = 'Failed';
+      }
+    }
+    return { TransformJobName: name, TransformJobStatus: own.status };
+  };
+  /** As the function does for an execution that has ended. */
+  const stopAll = () => {
+    for (const own of jobs.values()) if (own.status === 'InProgress') own.status = 'Stopped';
+  };
+  return { jobs, service, stopAll };
+}
+
+const all = (job: Job) => writeOutputs(s3)(job);
+/** One input is left until a job has it alone. */
+const mopping = (job: Job) => {
+  const uri = job.TransformInput.DataSource.S3DataSource.S3Uri;
+  writeOutputs(s3, uri.includes('redrive') ? [] : ['b.jpg'])(job);
+};
+/** A job over a prefix. */
+const prefix = () => {
+  for (const name of NAMES) s3.objects.set(`data/output/${name}.out`, Buffer.from('{}'));
+};
+
+/** Runs to the end; stopped in the call of this number, it is redriven after `meanwhile`. */
+async function redriven(
+  settings: object,
+  transform: (job: Job, made: number) => void,
+  { at, meanwhile = () => undefined }: { at: number; meanwhile?: () => void },
+) {
+  const { jobs, service, stopAll } = sageMaker(transform);
+  let calls = 0;
+  let stoppedIn: string | undefined;
+  let running = true;
+  const aws: Service = (resource, args) => {
+    if (running && calls++ >= at) {
+      running = false;
+      stoppedIn = resource;
+    }
+    if (!running) throw new Stopped();
+    if (resource === 'wait') return undefined;
+    if (resource.endsWith('describeExecution')) return { Status: 'RUNNING' };
+    return isCreate(resource) || resource === DESCRIBE
+      ? service(resource, args)
+      : functionOn(s3)(resource, args);
+  };
+  const progress = new Progress();
+  const input = { runId: 'r1', ...settings };
+  const context = { Execution: { Name: 'n', Id: ID } };
+  const go = () =>
+    execute(machine, input, aws, context, { longest: 0 }, progress).catch((error: unknown) => {
+      if (error instanceof StateError || error instanceof Stopped) return error;
+      throw error;
+    });
+  const first = await go();
+  if (!(first instanceof Stopped)) return { output: first, made: jobs.size, ended: true };
+  stopAll();
+  meanwhile();
+  const before = jobs.size;
+  running = true;
+  calls = Number.NEGATIVE_INFINITY;
+  progress.redrive();
+  const output = await go();
+  const names = [...jobs.keys()];
+  return { output, made: names.length - before, stoppedIn, ended: false };
+}
+
+const WAYS: [string, object, (job: Job) => void][] = [
+  ['in shards, with a mop-up', {}, mopping],
+  ['without shards', { objectsPerShard: 0 }, prefix],
+];
+
+describe.each(WAYS)('a run %s', (_, settings, transform) => {
+  test('that is stopped at any moment ends well after a redrive', async () => {
+    for (let at = 0; ; at++) {
+      clear();
+      const { output, ended } = await redriven(settings, transform, { at });
+      expect({ at, output }).toEqual({
+        at,
+        output: expect.not.objectContaining({ error: expect.anything() }),
+      });
+      for (const name of NAMES) expect(s3.objects.has(`data/output/${name}.out`)).toBe(true);
+      if (ended) break;
+      expect(at).toBeLessThan(200);
+    }
+  });
+
+  test('that is redriven at any moment beside another one makes no job', async () => {
+    const takeOver = () => {
+      s3.objects.set(LEASE, Buffer.from(JSON.stringify({ execution: OTHER })));
+    };
+    let kept = 0;
+    for (let at = 0; ; at++) {
+      clear();
+      const result = await redriven(settings, transform, { at, meanwhile: takeOver });
+      if (result.ended) break;
+      // The call itself may be made again: nothing can look between the two.
+      if (isCreate(result.stoppedIn ?? '')) continue;
+      expect({ at, made: result.made }).toEqual({ at, made: 0 });
+      const { error, cause } = result.output as { error?: string; cause?: string };
+      if (error === undefined) continue;
+      expect({ error, cause }).toEqual({
+        error: 'AlreadyRunning',
+        cause: expect.stringContaining(OTHER),
+      });
+      kept++;
+    }
+    expect(kept).toBeGreaterThan(3);
+  });
+});
+
+test('a lease that the other has returned is not taken again', async () => {
+  const returned = Buffer.from(JSON.stringify({ execution: OTHER, returned: true }));
+  let at = 0;
+  for (; ; at++) {
+    clear();
+    const result = await redriven({}, all, {
+      at,
+      meanwhile: () => s3.objects.set(LEASE, returned),
+    });
+    if (result.stoppedIn === DESCRIBE) {
+      expect(result).toMatchObject({
+        made: 0,
+        output: {
+          error: 'AlreadyRunning',
+          cause: `while this run was stopped another one took over its outputs: ${OTHER}. Start it again after that one's end, with runId 'r1'`,
+        },
+      });
+      return;
+    }
+  }
+});
+
+test('a lease that was deleted is taken', async () => {
+  for (let at = 0; ; at++) {
+    clear();
+    const result = await redriven({}, all, { at, meanwhile: () => s3.objects.delete(LEASE) });
+    if (result.stoppedIn !== DESCRIBE) continue;
+    expect(result.output).toMatchObject({ done: NAMES.length, missing: 0 });
+    return;
+  }
+});
+
+test('a pause of a throttled job ends with a look at the lease, too', async () => {
+  let refusals = 1;
+  const { jobs, service } = sageMaker(all);
+  const progress = new Progress();
+  let running = true;
+  const aws: Service = (resource, args) => {
+    if (isCreate(resource) && refusals-- > 0) throw refused('Rate exceeded');
+    if (resource === 'wait') {
+      if (running && refusals === 0) throw new Stopped();
+      return undefined;
+    }
+    return isCreate(resource) || resource === DESCRIBE
+      ? service(resource, args)
+      : functionOn(s3)(resource, args);
+  };
+  const go = () =>
+    execute(
+      machine,
+      { runId: 'r1' },
+      aws,
+      { Execution: { Name: 'n', Id: ID } },
+      { longest: 0 },
+      progress,
+    );
+  await expect(go()).rejects.toBeInstanceOf(Stopped);
+  running = false;
+  s3.objects.set(LEASE, Buffer.from(JSON.stringify({ execution: OTHER })));
+  progress.redrive();
+  await expect(go()).rejects.toMatchObject({ error: 'AlreadyRunning' });
+  expect(jobs.size).toBe(0);
+});
+
+describe('a job that somebody stops', () => {
+  /** The first of them. */
+  function stopping(transform: (job: Job) => void) {
+    const { jobs, service, stopAll } = sageMaker(transform);
+    const aws: Service = (resource, args) => {
+      if (resource === 'wait') return undefined;
+      if (resource === DESCRIBE && jobs.size === 1) stopAll();
+      return isCreate(resource) || resource === DESCRIBE
+        ? service(resource, args)
+        : functionOn(s3)(resource, args);
+    };
+    return { jobs, aws };
+  }
+  const context = { Execution: { Name: 'n', Id: ID } };
+
+  test('is not the fault of its inputs: the mop-up has them', async () => {
+    const { jobs, aws } = stopping(all);
+    const output = await execute(machine, { runId: 'r1' }, aws, context);
+    expect(output).toMatchObject({ done: NAMES.length, missing: 0 });
+    expect(jobs.size).toBeGreaterThan(1);
+  });
+
+  test('is the reason of a run without shards', async () => {
+    const { aws } = stopping(prefix);
+    await expect(
+      execute(machine, { runId: 'r1', objectsPerShard: 0 }, aws, context),
+    ).rejects.toMatchObject({
+      error: 'TransformFailed',
+      cause: expect.stringMatching(/^the job test-batch-\S+ was stopped$/),
+    });
+  });
+});
+
+/** Outputs and all that earlier runs wrote. */
+function clear(): void {
+  for (const path of [...s3.objects.keys()])
+    if (path.startsWith('data/output/')) s3.objects.delete(path);
+}
