@@ -40,7 +40,7 @@ models, the role has the policies for the old data and for the new: leave room, 
 
 ## A scaled variant's type and name
 
-While a variant is registered with Application Auto Scaling, SageMaker refuses to change its instance type. Deploy in two
+While a variant is registered with Application Auto Scaling, SageMaker refuses to change its instance type, and to remove it. Deploy in two
 steps, [first with \`registered: false\`](updating-and-rolling-back.md#another-instance-type-of-a-scaled-endpoint).
 [AWS](https://docs.aws.amazon.com/sagemaker/latest/dg/endpoint-scaling-update.html)
 The same page asks for it before such a variant is removed, as

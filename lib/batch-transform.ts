@@ -41,6 +41,9 @@ import { keepUnstarted } from './undelivered.ts';
 /** `input` of an execution: any of these, the rest comes from the props. */
 export type BatchTransformInput = Partial<TransformSettings>;
 
+/** Names the event of a rule, which may start several runs: its schedule's time, or that of the deployment. */
+const EVENT_TIME: BatchTransformInput = { event: EventField.fromPath('$.time') };
+
 /** Minutes of a week: nothing starts the run of a manifest again. */
 const MANIFEST_WAITS = 7 * 24 * 60;
 
@@ -224,7 +227,7 @@ export class BatchTransform extends Resource {
     if (!schedule && !runOnDeploy && startOnManifest === undefined) return;
     const unstarted = keepUnstarted(this, topic);
     if (schedule) {
-      new Rule(this, 'Schedule', { schedule, targets: [this.asTarget({}, unstarted)] });
+      new Rule(this, 'Schedule', { schedule, targets: [this.asTarget(EVENT_TIME, unstarted)] });
     }
     if (runOnDeploy) {
       new Rule(this, 'Deployed', {
@@ -236,7 +239,7 @@ export class BatchTransform extends Resource {
             'status-details': { status: ['CREATE_COMPLETE', 'UPDATE_COMPLETE'] },
           },
         },
-        targets: [this.asTarget({}, unstarted)],
+        targets: [this.asTarget(EVENT_TIME, unstarted)],
       });
     }
     if (startOnManifest !== undefined) this.startOnManifest(props, startOnManifest, unstarted);
@@ -257,6 +260,9 @@ export class BatchTransform extends Resource {
       waitMinutes: MANIFEST_WAITS,
       dataType: 'ManifestFile',
       inputUri: `s3://${EventField.fromPath('$.detail.bucket.name')}/${EventField.fromPath('$.detail.object.key')}`,
+      // Another upload under the same key has another one.
+      // https://docs.aws.amazon.com/AmazonS3/latest/userguide/ev-events.html
+      event: `${EventField.fromPath('$.detail.object.sequencer')} ${EventField.fromPath('$.time')}`,
     };
     rule.addTarget(this.asTarget(manifest, unstarted));
   }

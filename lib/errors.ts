@@ -47,6 +47,10 @@ export const RUN_ERRORS = {
   TransformFailed: { meaning: 'The job of a run without shards failed, or could not be started.' },
   ShardsFailed: { meaning: 'Shards could not be planned, run or counted.' },
   CannotRun: { meaning: 'A shard met a failure that trying again cannot mend.' },
+  JobStopped: {
+    meaning:
+      'Somebody stopped a job of a sharded run, and not the run. Its other jobs are stopped.',
+  },
   TooManyFailures: {
     meaning: 'More inputs of a shard have no output than `maxFailurePercent` allows.',
   },

@@ -129,6 +129,10 @@ export class RealtimeEndpoint extends EndpointBase {
   private readonly traffic: TrafficShift;
   /** Names of the variants that autoscaling watches. */
   private readonly scaled = new Set<string>();
+  /** What registers them. */
+  private readonly scaling: Construct[] = [];
+  /** Checks that come before. */
+  private readonly proofs: Construct[] = [];
   /** Whether a variant may have no instances. */
   private sleeps = false;
   private readonly config: CfnEndpointConfig;
@@ -182,6 +186,7 @@ export class RealtimeEndpoint extends EndpointBase {
           endpointConfigName: this.endpointConfigName,
         })
       : this.config;
+    if (this.resource) this.scaleAfter(this.deployed);
   }
 
   /** Name that CloudFormation gave the configuration; another after every change. */
@@ -236,7 +241,20 @@ export class RealtimeEndpoint extends EndpointBase {
     if (scaling.registered === false || !this.resource) return;
     const scope = new Construct(this, `Scaling${name}`);
     addScaling(scope, this.endpointName, name, scaling);
-    scope.node.addDependency(this.resource);
+    this.scaling.push(scope);
+    scope.node.addDependency(this.resource, ...this.proofs);
+  }
+
+  /**
+   * Lets autoscaling begin after a check. While a variant is registered, SageMaker refuses another instance type of it and
+   * its removal, and a rollback takes away what is new only at its end: what a failed check would undo must not be
+   * registered yet.
+   * @see https://docs.aws.amazon.com/sagemaker/latest/dg/endpoint-scaling-update.html
+   * @see https://docs.aws.amazon.com/AWSCloudFormation/latest/UserGuide/view-stack-events.html
+   */
+  scaleAfter(proof: Construct): void {
+    this.proofs.push(proof);
+    for (const scope of this.scaling) scope.node.addDependency(proof);
   }
 
   /**

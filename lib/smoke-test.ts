@@ -118,6 +118,10 @@ export class SmokeTest extends Construct {
       properties: { Plan: Stack.of(this).toJsonString(plan) },
     });
     this.resource.node.addDependency(endpoint.deployment, role);
+    // Stacks that are nested in each other cannot wait for one another.
+    if ('scaleAfter' in endpoint && endpoint.stack === Stack.of(this)) {
+      endpoint.scaleAfter(this.resource);
+    }
   }
 
   /** A measured figure, averaged over samples and variants: `GrpcMeanMs`, `RestP95Ms`, `GrpcColdMs`. */

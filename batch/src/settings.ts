@@ -96,6 +96,11 @@ export interface TransformSettings {
    * a manifest has started waits a week.
    */
   readonly waitMinutes: number;
+  /**
+   * Names what starts the run. AWS delivers events at least once: of several executions with the same event, `inputUri` and
+   * `outputUri` only the first works, and the others end well at once. Empty: every execution works.
+   */
+  readonly event: string;
 }
 
 /** The default of a setting. Places have none, and neither has the media type of the inputs: the model decides it. */
@@ -129,6 +134,7 @@ export const DEFAULT_SETTINGS = {
   maxFailurePercent: 50,
   budgetInstanceHours: 0,
   waitMinutes: 0,
+  event: '',
 } as const satisfies Omit<TransformSettings, 'inputUri' | 'outputUri' | 'contentType'>;
 
 /**
@@ -195,6 +201,7 @@ export const SETTING_RULES = {
   maxFailurePercent: integer(0, 100),
   budgetInstanceHours: integer(0, 1_000_000),
   waitMinutes: integer(0, 20_160),
+  event: text('^.{0,200}$', '2026-01-01T00:00:00Z'),
 } as const satisfies Readonly<Record<SettingName, SettingRule>>;
 
 /** Name of a setting that is a whole number and has a default. */
@@ -258,8 +265,17 @@ export const HEADER_CUT_OFF: ConflictRule = {
   fix: "Give splitType 'None', or files without a header and contentType 'text/csv'",
 };
 
+/** A job over a prefix takes every object below it: outputs, and what the run keeps, were inputs of the next one. */
+const OUTPUTS_AMONG_INPUTS: ConflictRule = {
+  setting: 'outputUri',
+  when: '$s.objectsPerShard = 0 and $s.dataType = "S3Prefix" and $substring($replace($string($s.outputUri), /[/]?$/, "/"), 0, $length($string($s.inputUri))) = $string($s.inputUri)',
+  problem:
+    'it lies below inputUri, and a job without shards would take outputs for inputs; set another prefix, or objectsPerShard',
+};
+
 /** Settings that do not go together. */
 export const CONFLICT_RULES: readonly ConflictRule[] = [
+  OUTPUTS_AMONG_INPUTS,
   {
     setting: 'batchStrategy',
     when: '$s.batchStrategy = "MultiRecord" and $s.splitType = "None"',

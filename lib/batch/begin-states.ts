@@ -104,10 +104,16 @@ const WHO_RUNS = `(
  * `Begin` to `Already running`, of `{settings}`; `{settings, since}` continues to `next`.
  * @param held where a run that may hold the lease goes with `{error, reason}`
  * @param failure where one goes that holds none
+ * @param repeated where one goes that has nothing to do
  */
 export function beginStates(
   { shardFunctionArn, modelName }: DefinitionProps,
-  { next, held, failure }: Readonly<Record<'next' | 'held' | 'failure', string>>,
+  {
+    next,
+    held,
+    failure,
+    repeated,
+  }: Readonly<Record<'next' | 'held' | 'failure' | 'repeated', string>>,
 ) {
   const call = (more: string) => ({
     ...callFunction(
@@ -123,6 +129,16 @@ export function beginStates(
     'Begun?': {
       Type: 'Choice',
       Choices: [
+        {
+          Condition: jsonata('$exists($states.input.begun.repeats)'),
+          Output: jsonata('{ "repeats": $states.input.begun.repeats }'),
+          Next: repeated,
+        },
+        {
+          Condition: jsonata('$exists($states.input.begun.refused)'),
+          Output: jsonata(runFailure('InvalidInput', '$states.input.begun.refused')),
+          Next: failure,
+        },
         {
           Condition: jsonata('$not($exists($states.input.begun.holder))'),
           Output: jsonata(

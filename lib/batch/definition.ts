@@ -30,6 +30,7 @@ export function definition(props: DefinitionProps) {
         next: 'Sharded?',
         held: ends.failure,
         failure: outcomes.failure,
+        repeated: SUCCEEDED,
       }),
       'Sharded?': {
         Type: 'Choice',

@@ -128,7 +128,7 @@ function jobStates(props: DefinitionProps) {
         onError: {
           Output: jsonata(
             state(
-              `{ "class": ${FAILURE_CLASS}, "reason": ${FAILURE_REASON}, "spent": $exists(${JOB_SPENT}) ? ${JOB_SPENT} : {} }`,
+              `{ "class": ${FAILURE_CLASS}, "reason": ${FAILURE_REASON}, "redrive": $states.input.job.redrive, "spent": $exists(${JOB_SPENT}) ? ${JOB_SPENT} : {} }`,
             ),
           ),
           Next: 'Why?',
@@ -143,6 +143,7 @@ function jobStates(props: DefinitionProps) {
       Type: 'Choice',
       Choices: [
         stopping('$states.input.class = "lasting"', 'CannotRun', '$states.input.reason'),
+        { Condition: jsonata('$states.input.class = "stopped"'), Next: 'Wait for end of run' },
         {
           Condition: jsonata(
             `$states.input.class in ["capacity", "internal"] and $states.input.waits < ${MAX_WAITS}`,
@@ -153,6 +154,7 @@ function jobStates(props: DefinitionProps) {
       ],
       Default: 'Give up job',
     },
+    ...jobStoppedStates(),
     'Wait for capacity': {
       Type: 'Wait',
       Seconds: WAIT_SECONDS,
@@ -162,6 +164,25 @@ function jobStates(props: DefinitionProps) {
       Type: 'Pass',
       Output: jsonata(state('{ "attempt": 1 }')),
       Next: 'Find missing outputs',
+    },
+  };
+}
+
+/** A job that somebody stopped: together with the run, or alone. */
+function jobStoppedStates() {
+  return {
+    // Step Functions stops shards a moment after the run, whose jobs are being stopped by then.
+    'Wait for end of run': { Type: 'Wait', Seconds: 120, Next: 'Stopped alone?' },
+    'Stopped alone?': {
+      Type: 'Choice',
+      Choices: [
+        stopping(
+          '$states.input.redrive = $states.context.Execution.RedriveCount',
+          'JobStopped',
+          '$states.input.reason & ". Start again with runId \'" & $states.input.settings.runId & "\' to continue"',
+        ),
+      ],
+      Default: 'Find missing outputs',
     },
   };
 }

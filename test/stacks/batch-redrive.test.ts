@@ -239,10 +239,31 @@ describe('a job that somebody stops', () => {
   }
   const context = { Execution: { Name: 'n', Id: ID } };
 
-  test('is not the fault of its inputs: the mop-up has them', async () => {
+  test('ends the run, and is not the fault of its inputs', async () => {
     const { jobs, aws } = stopping(all);
-    const output = await execute(machine, { runId: 'r1' }, aws, context);
-    expect(output).toMatchObject({ done: NAMES.length, missing: 0 });
+    await expect(execute(machine, { runId: 'r1' }, aws, context)).rejects.toMatchObject({
+      error: 'JobStopped',
+      cause: expect.stringMatching(
+        /^the job \S+ was stopped\. Start again with runId 'r1' to continue$/,
+      ),
+    });
+    expect(jobs.size).toBe(1);
+  });
+
+  test('and then the run, which is redriven, is made again', async () => {
+    const { jobs, aws } = stopping(all);
+    const progress = new Progress();
+    let running = true;
+    // Its shard sees the job stopped before Step Functions stops it too.
+    const late: Service = (resource, args) => {
+      if (running && resource === 'wait' && args === 120) throw new Stopped();
+      return aws(resource, args);
+    };
+    const go = () => execute(machine, { runId: 'r1' }, late, context, { longest: 0 }, progress);
+    await expect(go()).rejects.toBeInstanceOf(Stopped);
+    running = false;
+    progress.redrive();
+    expect(await go()).toMatchObject({ done: NAMES.length, missing: 0 });
     expect(jobs.size).toBeGreaterThan(1);
   });
 

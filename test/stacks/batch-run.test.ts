@@ -632,7 +632,7 @@ const LASTING: readonly [string, () => unknown, string][] = [
     },
     'CannotRun',
   ],
-  ['somebody who stops jobs', () => ({ TransformJobStatus: 'Stopped' }), 'TooManyFailures'],
+  ['somebody who stops jobs', () => ({ TransformJobStatus: 'Stopped' }), 'JobStopped'],
 ];
 
 test.each([240, 2_400].flatMap((shards) => LASTING.map((one) => [shards, ...one] as const)))(

@@ -63,6 +63,30 @@ test('template', () => {
   expect(masked(smokeTemplate().toJSON())).toMatchSnapshot();
 });
 
+test('autoscaling begins after the checks: a rollback cannot change a variant that is registered', () => {
+  const stack = testStack();
+  const scaling = { maxInstances: 4, target: { invocationsPerMinute: 600 } };
+  const model = testModel(stack);
+  const endpoint = new RealtimeEndpoint(stack, 'Endpoint', {
+    variants: [
+      { model, variantName: 'a', scaling },
+      { model, variantName: 'b' },
+    ],
+  });
+  new SmokeTest(stack, 'Smoke', { endpoint, samples: [] });
+  endpoint.autoScaleInstanceCount(scaling, 'b');
+  const template = Template.fromStack(stack);
+  const [check] = Object.keys(template.findResources('Custom::SageMakerSmokeTest'));
+  const [deployed] = Object.keys(template.findResources('Custom::SageMakerDeployedConfiguration'));
+  for (const kind of ['ScalableTarget', 'ScalingPolicy']) {
+    const found = Object.values(template.findResources(`AWS::ApplicationAutoScaling::${kind}`));
+    expect(found).toHaveLength(2);
+    for (const { DependsOn } of found) {
+      expect(DependsOn).toEqual(expect.arrayContaining([check, deployed]));
+    }
+  }
+});
+
 test('the plan names the configuration just deployed, the fingerprint and the price', () => {
   expect(planOf(smokeTemplate())).toEqual({
     endpointName: expect.any(String),

@@ -2,6 +2,7 @@
  * The beginning of a run: it alone writes these outputs, and what makes them is written down. At its end the run returns
  * the lease.
  */
+import { createHash } from 'node:crypto';
 import type { S3Client } from '@aws-sdk/client-s3';
 import {
   formatS3Uri,
@@ -14,8 +15,9 @@ import {
 } from '@sagemaker-tfs/batch';
 import { claimOrigin, findObject, originPlace, receive } from '@sagemaker-tfs/batch/s3';
 import type { TransformSettings } from '@sagemaker-tfs/batch/settings';
+import * as z from 'zod';
 import { runPlace, sharedPlace } from './run-places.ts';
-import { readManifest, writeIf } from './storage.ts';
+import { findJson, readJson, readManifest, writeIf } from './storage.ts';
 
 /** What the state machine gets. */
 export interface BeginResult {
@@ -27,6 +29,10 @@ export interface BeginResult {
   readonly leaseUri?: string;
   /** Why nobody here can see whether the holder has ended. */
   readonly hidden?: string;
+  /** Execution that another event of the same name has started; this one has nothing to do. */
+  readonly repeats?: string;
+  /** Why the input of this execution cannot be run. */
+  readonly refused?: string;
   /** Times from which on outputs count, milliseconds since 1970 by S3's clock. */
   readonly since?: Since;
 }
@@ -51,15 +57,67 @@ export interface BeginRequest {
 
 /** Takes the lease, then writes the origin. Both are left as they are where this execution has done so before. */
 export async function beginRun(s3: S3Client, request: BeginRequest): Promise<BeginResult> {
+  const { settings, execution } = request;
+  const repeats = await firstOfEvent(s3, request);
+  if (repeats !== undefined) return { repeats };
+  const refused = await whyOtherInputs(s3, settings);
+  if (refused !== undefined) return { refused };
   const taken = await takeLease(s3, request);
   if (taken.holder !== undefined) return taken;
-  const { settings } = request;
   const origin = await claimOutputs(s3, request);
   // Written once for a run: a run that continues keeps what it has made.
-  const begun = runPlace(settings, 'begun.json');
-  await writeIf(s3, begun, { execution: request.execution }, { IfNoneMatch: '*' });
+  const begun = runPlace(settings, BEGUN);
+  await writeIf(s3, begun, { execution, inputs: inputsOfRun(settings) }, { IfNoneMatch: '*' });
   const run = (await findObject(s3, begun))?.modified ?? 0;
   return { since: { origin, run } };
+}
+
+/** File of a run with what it began as. */
+const BEGUN = 'begun.json';
+
+const eventSchema = z.object({ execution: z.string() });
+
+/**
+ * The other execution that has the event of this one, if there is one. The first to ask has it for good.
+ * @see https://docs.aws.amazon.com/eventbridge/latest/ref/event-delivery-level.html
+ */
+async function firstOfEvent(
+  s3: S3Client,
+  { settings, execution }: BeginRequest,
+): Promise<string | undefined> {
+  const { event, inputUri } = settings;
+  // An execution that an earlier release started has none.
+  if (!event) return undefined;
+  const name = createHash('sha256')
+    .update(JSON.stringify([event, inputUri]))
+    .digest('hex');
+  const place = sharedPlace(settings, `events/${name}.json`);
+  if (await writeIf(s3, place, { execution }, { IfNoneMatch: '*' })) return undefined;
+  const { execution: first } = await readJson(s3, place, eventSchema);
+  return first === execution ? undefined : first;
+}
+
+/** The settings that decide which inputs a run has. */
+const INPUT_SETTINGS = ['inputUri', 'dataType', 'keySuffix', 'inventoryUri'] as const;
+
+const begunSchema = z.object({ inputs: z.record(z.string(), z.string()).optional() });
+
+function inputsOfRun(settings: TransformSettings): Readonly<Record<string, string>> {
+  return Object.fromEntries(INPUT_SETTINGS.map((name) => [name, settings[name]]));
+}
+
+/** Why a sharded run of this name cannot have these inputs: it would run its old plan, and say that all is done. */
+async function whyOtherInputs(
+  s3: S3Client,
+  settings: TransformSettings,
+): Promise<string | undefined> {
+  if (settings.objectsPerShard === 0) return undefined;
+  const begun = await findJson(s3, runPlace(settings, BEGUN), begunSchema);
+  const own = inputsOfRun(settings);
+  const other = Object.entries(begun?.inputs ?? {}).find(([name, value]) => own[name] !== value);
+  if (!other) return undefined;
+  const [name, value] = other;
+  return `runId: '${settings.runId}' is that of a run with other inputs, whose ${name} is '${value}'. Set another runId, or the same inputs to continue that run`;
 }
 
 async function takeLease(

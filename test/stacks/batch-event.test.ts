@@ -1,0 +1,179 @@
+/** What starts a run: an event that AWS delivers twice, and a name or places that would make a run do the wrong work. */
+import { Schedule } from 'aws-cdk-lib/aws-events';
+import { execute, type Service, StateError } from './asl.ts';
+import {
+  batchTemplate,
+  DESCRIBE,
+  functionOn,
+  type Job,
+  machineOf,
+  writeOutputs,
+} from './batch-machine.ts';
+import { type S3StandIn, startS3ForSdk } from './s3-stand-in.ts';
+
+jest.setTimeout(60_000);
+
+const template = batchTemplate(() => ({
+  sharding: { objectsPerShard: 3, maxConcurrentJobs: 2 },
+  schedule: Schedule.expression('rate(1 day)'),
+  runOnDeploy: true,
+  startOnManifest: '.manifest',
+}));
+const machine = machineOf(template);
+const MANIFEST = 's3://data/input/in.manifest';
+
+let s3: S3StandIn;
+beforeEach(async () => {
+  s3 = await startS3ForSdk(50);
+  for (const name of ['2024/a.jpg', '2024/b.jpg', '2025/c.jpg']) {
+    s3.objects.set(`data/input/${name}`, Buffer.from(name));
+    s3.modified.set(`data/input/${name}`, s3.now);
+  }
+  const manifest = [{ prefix: 's3://data/input/' }, '2024/a.jpg', '2024/b.jpg'];
+  s3.objects.set('data/input/in.manifest', Buffer.from(JSON.stringify(manifest)));
+});
+afterEach(() => s3.close());
+
+/** Runs an execution of this name. */
+async function start(name: string, input: object) {
+  const jobs: Job[] = [];
+  const service: Service = (resource, args) => {
+    if (resource === DESCRIBE) return { TransformJobStatus: 'Completed' };
+    if (resource.endsWith('describeExecution')) return { Status: 'RUNNING' };
+    if (!resource.endsWith('createTransformJob')) return functionOn(s3)(resource, args);
+    jobs.push(args as Job);
+    const { S3DataType } = (args as Job).TransformInput.DataSource.S3DataSource;
+    if (S3DataType === 'ManifestFile') writeOutputs(s3)(args as Job);
+    return { TransformJobArn: 'arn:aws:sagemaker:x:1:transform-job/job' };
+  };
+  const Id = `arn:aws:states:us-east-1:111111111111:execution:nightly:${name}`;
+  const output = await execute(machine, input, service, { Execution: { Name: name, Id } }).catch(
+    (error: unknown) => {
+      if (error instanceof StateError) return error;
+      throw error;
+    },
+  );
+  return { jobs, output, Id };
+}
+
+describe.each([
+  ['without shards', 0],
+  ['in shards', 3],
+])('a run %s', (_, objectsPerShard) => {
+  const upload = (event: string) => ({
+    dataType: 'ManifestFile',
+    inputUri: MANIFEST,
+    objectsPerShard,
+    event,
+  });
+
+  test('whose event comes twice works once', async () => {
+    const first = await start('first', upload('617f'));
+    expect(first.jobs.length).toBeGreaterThan(0);
+    const second = await start('second', upload('617f'));
+    expect(second).toMatchObject({ jobs: [], output: { repeats: first.Id } });
+  });
+
+  test('of another upload works again', async () => {
+    await start('first', upload('617f'));
+    const { output } = await start('second', upload('618a'));
+    expect(output).not.toHaveProperty('repeats');
+    expect(output).not.toBeInstanceOf(StateError);
+  });
+
+  test('that is tried again by itself, or has no event, is no repetition', async () => {
+    await start('first', upload('617f'));
+    expect((await start('first', upload('617f'))).output).not.toHaveProperty('repeats');
+    expect((await start('second', upload(''))).output).not.toHaveProperty('repeats');
+  });
+
+  test('whose event comes again while the first one works does not fail', async () => {
+    await start('first', upload('617f'));
+    const holder = 'arn:aws:states:us-east-1:111111111111:execution:nightly:third';
+    s3.objects.set(
+      'data/output/_shards/lease.json',
+      Buffer.from(JSON.stringify({ execution: holder })),
+    );
+    expect((await start('second', upload('617f'))).output).toHaveProperty('repeats');
+  });
+});
+
+test('every rule names its event', () => {
+  const rules = Object.values(template.findResources('AWS::Events::Rule')).flatMap(
+    ({ Properties }) =>
+      Properties.Targets as { RoleArn?: unknown; InputTransformer?: { InputTemplate: string } }[],
+  );
+  const starts = rules.filter(({ InputTransformer }) => InputTransformer);
+  expect(starts).toHaveLength(3);
+  for (const { InputTransformer } of starts) {
+    expect(InputTransformer?.InputTemplate).toMatch(
+      /"event":(<time>|"<detail-object-sequencer> <time>")/,
+    );
+  }
+});
+
+describe('a name that a run has already', () => {
+  const of = (inputUri: string, more: object = {}) => ({ runId: 'tiles', inputUri, ...more });
+
+  test.each<[string, object]>([
+    ['another prefix', of('s3://data/input/2025/')],
+    ['another ending', of('s3://data/input/2024/', { keySuffix: '.jpg' })],
+    ['a manifest', of(MANIFEST, { dataType: 'ManifestFile' })],
+  ])('is refused with %s, before anything is paid or written', async (_, other) => {
+    await start('first', of('s3://data/input/2024/'));
+    const before = new Map(Array.from(s3.objects, ([path, bytes]) => [path, String(bytes)]));
+    const { jobs, output } = await start('second', other);
+    expect(output).toMatchObject({
+      error: 'InvalidInput',
+      cause: expect.stringMatching(
+        /^runId: 'tiles' is that of a run with other inputs, whose \S+ is/,
+      ),
+    });
+    expect(jobs).toEqual([]);
+    expect(new Map(Array.from(s3.objects, ([path, bytes]) => [path, String(bytes)]))).toEqual(
+      before,
+    );
+  });
+
+  test('continues with the same inputs, whatever the size of its shards', async () => {
+    await start('first', of('s3://data/input/2024/'));
+    const { jobs, output } = await start(
+      'second',
+      of('s3://data/input/2024/', { objectsPerShard: 9 }),
+    );
+    expect(output).toMatchObject({ inputs: 2, done: 2 });
+    expect(jobs).toEqual([]);
+  });
+
+  test('is no matter for a run that an earlier release began', async () => {
+    await start('first', of('s3://data/input/2024/'));
+    s3.objects.set('data/output/_shards/tiles/begun.json', Buffer.from('{"execution":"x"}'));
+    expect((await start('second', of('s3://data/input/2024/'))).output).toMatchObject({ done: 2 });
+  });
+});
+
+test.each<[string, string, object]>([
+  ['the same', 's3://data/output/', {}],
+  ['below', 's3://data/output/two/', {}],
+  ['the same, without its slash', 's3://data/output', {}],
+])(
+  'outputs that lie among the inputs of a job without shards are refused: %s',
+  async (_, outputUri, more) => {
+    const input = { inputUri: 's3://data/output/', outputUri, objectsPerShard: 0, ...more };
+    const { jobs, output } = await start('first', input);
+    expect(output).toMatchObject({
+      error: 'InvalidInput',
+      cause: expect.stringContaining('outputUri: it lies below'),
+    });
+    expect(jobs).toEqual([]);
+  },
+);
+
+test.each<[string, object]>([
+  ['beside', { inputUri: 's3://data/input/', outputUri: 's3://data/input-2/' }],
+  ['above', { inputUri: 's3://data/output/two/', outputUri: 's3://data/output/' }],
+  ['of a manifest', { inputUri: MANIFEST, dataType: 'ManifestFile' }],
+])('other outputs are not: %s', async (_, places) => {
+  const { output } = await start('first', { objectsPerShard: 0, ...places });
+  expect(output).not.toBeInstanceOf(StateError);
+});
