@@ -1,4 +1,5 @@
 /** What starts a run: an event that AWS delivers twice, and a name or places that would make a run do the wrong work. */
+import { DEFAULT_SETTINGS } from '@sagemaker-tfs/batch/settings';
 import { Schedule } from 'aws-cdk-lib/aws-events';
 import { execute, type Service, StateError } from './asl.ts';
 import {
@@ -110,6 +111,35 @@ test('every rule names its event', () => {
       /"event":(<time>|"<detail-object-sequencer> <time>")/,
     );
   }
+});
+
+test('a run of more shards than a map can add up ends before they are paid for', async () => {
+  const { handler } = await import('../../lib/batch/handler/index.ts');
+  const settings = {
+    ...DEFAULT_SETTINGS,
+    inputUri: 's3://data/input/2024/',
+    outputUri: 's3://data/output/',
+    contentType: 'image/jpeg',
+    runId: 'r1',
+    minutesPerShard: 0,
+  };
+  const plan = (shards: number) =>
+    handler(
+      {
+        action: 'plan',
+        settings: { ...settings, objectsPerShard: 1 },
+        since: { origin: 0, run: 0 },
+        position: { shards, after: '', inputs: 0 },
+      },
+      { getRemainingTimeInMillis: () => 900_000 },
+    );
+  await expect(plan(80_000 - 1)).rejects.toMatchObject({
+    code: 'TOO_MANY_SHARDS',
+    message: expect.stringContaining('objectsPerShard'),
+  });
+  expect(await plan(80_000 - 2)).toMatchObject({ planned: true });
+  // 256 KiB of a state's output.
+  expect(JSON.stringify(Array(80_000).fill({})).length).toBeLessThan(256 * 1024);
 });
 
 describe('a name that a run has already', () => {

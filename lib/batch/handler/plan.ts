@@ -11,6 +11,7 @@ import {
 import { findObject, readFacts, readInventory } from '@sagemaker-tfs/batch/s3';
 import type { TransformSettings } from '@sagemaker-tfs/batch/settings';
 import * as z from 'zod';
+import { ConstructError } from '../../errors.ts';
 import {
   inventorySource,
   type KeySource,
@@ -105,6 +106,7 @@ export async function planShards(
     openShard: () => openShard(objectsPerShard, most),
     state: { shards: 0, after: '', inputs: 0, ...position, ...(sorted && { sorted }) },
     async write(keys, number) {
+      if (number >= MOST_SHARDS) throw tooManyShards(settings);
       const key = `${target.key}${manifestName(number)}`;
       // Whoever compares a shard with its outputs takes the keys in their order.
       const inOrder = [...keys].sort(compareKeys);
@@ -128,6 +130,20 @@ export async function planShards(
   if (inputs > 0) await writeJson(s3, marker, { shards: written, inputs });
   const passedOver = source.passedOver();
   return { planned: true, shards, inputs, ...(passedOver.length > 0 && { passedOver }) };
+}
+
+/**
+ * Shards of a run. A map's result holds the output of each, `{}` and a comma, and a state takes 256 KiB.
+ * @see https://docs.aws.amazon.com/step-functions/latest/dg/service-quotas.html
+ */
+const MOST_SHARDS = 80_000;
+
+/** Before they are paid for: the map would fail when all are done. */
+function tooManyShards({ runId }: TransformSettings): ConstructError {
+  return new ConstructError(
+    'TOO_MANY_SHARDS',
+    `run '${runId}' has more than ${MOST_SHARDS} shards. Start it with another runId, and with a larger objectsPerShard or minutesPerShard.`,
+  );
 }
 
 /** Planning under way. */
