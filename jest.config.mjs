@@ -11,7 +11,7 @@ export default {
   },
   // These packages ship ES modules only, which jest cannot require as they are.
   transformIgnorePatterns: [
-    '/node_modules/(?!(p-limit|yocto-queue|execa|p-retry|is-network-error|hyparquet|hyparquet-writer|jose|magicast|@seriousme)/)',
+    '/node_modules/(?!(p-limit|yocto-queue|execa|p-retry|is-network-error|hyparquet|hyparquet-compressors|hyparquet-writer|fzstd|hysnappy|jose|magicast|@seriousme)/)',
   ],
   setupFiles: ['./test/setup/own-variables.ts'],
   globalSetup: './test/setup/library.ts',

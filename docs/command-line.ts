@@ -27,6 +27,9 @@ Results go to stdout, progress and remarks to stderr. In a terminal, results are
 \`--json\` one JSON document. \`NO_COLOR=1\` turns color off; \`TERM=dumb\`, for screen readers, also bars
 and all that is drawn over. \`sagemaker-tfs completion SHELL\` completes verbs and options.
 
+A file that \`--out\`, \`--redrive\`, \`--report\`, \`--chart\` or \`--write\` names is put in place once it is complete. A link
+stays, and what it leads to is replaced. A device, pipe or directory is refused before the work.
+
 ## Exit status
 
 ${table(

@@ -31,7 +31,7 @@ const PASSED = [
   ['part-mb <number>', `MB of answers that end a part (default: ${WORKER_DEFAULTS.partMb})`],
   [
     'max-failure-percent <number>',
-    `failed inputs, in percent of those tried, that end it (default: ${WORKER_DEFAULTS.maxFailurePercent})`,
+    `failed inputs, in percent of those tried, that end it: from the 200th on, and with fewer at the end (default: ${WORKER_DEFAULTS.maxFailurePercent})`,
   ],
   [
     'budget-hours <number>',

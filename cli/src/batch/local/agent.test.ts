@@ -355,6 +355,22 @@ describe('records', () => {
     expect(reasons.get('cut')).toMatch(/^cannot be split: TFRecord record 3 at byte .*ends within/);
     expect(await filesBelow(output)).toEqual(['redrive-reasons.json', 'redrive.manifest']);
   });
+
+  test('a request of many records that fails names all of them, and where its own numbers begin', async () => {
+    const line = 'x'.repeat(99_999);
+    await put('first', `bad\n${`${line}\n`.repeat(25)}`);
+    await put('later', `${`${line}\n`.repeat(12)}bad\n${`${line}\n`.repeat(12)}bad`);
+    const result = await job(
+      (body, response) =>
+        body.includes('bad') ? void response.writeHead(400).end('no number. Index: 2') : 'yes',
+      { splitType: 'Line', batchStrategy: 'MultiRecord' },
+    );
+    const reasons = new Map(result.failures.map(({ key, message }) => [key, message]));
+    expect(reasons.get('first')).toBe('records 0 to 10 (from 0): no number. Index: 2');
+    expect(reasons.get('later')).toBe(
+      'records 10 to 20, 21 to 25 (from 0; numbers in the reason begin at record 10): no number. Index: 2',
+    );
+  });
 });
 
 describe('manifests', () => {

@@ -19,6 +19,9 @@ interface Assembly {
   finish(problem?: string): Promise<RequestFailure | undefined>;
 }
 
+/** A request that has no answer, and the records that it held. */
+type FailedPayload = RequestFailure & Pick<Payload, 'first' | 'count'>;
+
 /** Starts an object. An answer is kept in memory only until those before it are written. */
 export function assemble(
   client: RuntimeClient,
@@ -26,7 +29,7 @@ export function assemble(
   key: string,
   settings: { readonly assembleWith: AssembleWith; readonly maxBytes: number },
 ): Assembly {
-  const failures: (RequestFailure & { readonly first: number })[] = [];
+  const failures: FailedPayload[] = [];
   let file: Promise<OutputFile> | undefined;
   let tail: Promise<void> = Promise.resolve();
   const open = () => {
@@ -57,7 +60,8 @@ export function assemble(
         try {
           const answer = await answerTo(payload);
           await before;
-          if (!Array.isArray(answer)) failures.push({ ...answer, first: payload.first });
+          if (!Array.isArray(answer))
+            failures.push({ ...answer, first: payload.first, count: payload.count });
           if (!Array.isArray(answer) || failures.length > 0) return;
           const output = await open();
           for (const chunk of answer) await output.write(chunk);
@@ -96,13 +100,18 @@ export function overLimit(bytes: number, maxBytes: number): string {
   return `${bytes} bytes are over MaxPayloadInMB (${maxBytes / 1024 / 1024})`;
 }
 
-function describe(
-  failures: readonly (RequestFailure & { readonly first: number })[],
-): RequestFailure | undefined {
+function describe(failures: readonly FailedPayload[]): RequestFailure | undefined {
   const [cause] = failures;
   if (!cause) return undefined;
-  const named = failures.slice(0, NAMED).map(({ first }) => first);
+  const named = failures
+    .slice(0, NAMED)
+    .map(({ first, count }) => (count === 1 ? first : `${first} to ${first + count - 1}`));
   const more = failures.length > NAMED ? ` and ${failures.length - NAMED} more` : '';
-  const message = `record ${named.join(', ')}${more} (from 0): ${cause.message}`;
+  const areMany = failures.some(({ count }) => count > 1);
+  const word = areMany ? 'records' : 'record';
+  // Whoever answered counts the records of its request.
+  const within = cause.count > 1 && cause.first > 0;
+  const counted = within ? `; numbers in the reason begin at record ${cause.first}` : '';
+  const message = `${word} ${named.join(', ')}${more} (from 0${counted}): ${cause.message}`;
   return { status: cause.status, message };
 }

@@ -5,8 +5,8 @@ import { access, readFile } from 'node:fs/promises';
 import { textLines } from '@sagemaker-tfs/batch';
 import { parseJson } from '@sagemaker-tfs/tensors';
 import { parse } from 'csv-parse';
-import { asyncBufferFromFile, parquetReadObjects } from 'hyparquet';
 import { CommandError, usageError } from '../../../errors.ts';
+import { parquetRows } from './parquet-rows.ts';
 import { type Cell, cellOf, fieldColumns, type Metadata } from './table.ts';
 
 /**
@@ -66,8 +66,7 @@ async function* jsonLines(file: string): AsyncGenerator<Record<string, Cell>> {
 }
 
 async function* parquet(file: string): AsyncGenerator<Record<string, Cell>> {
-  const buffer = await asyncBufferFromFile(file).catch(notRead(file));
-  const rows = await parquetReadObjects({ file: buffer }).catch(notRead(file));
+  const rows = await parquetRows(file).catch(notRead(file));
   for (const row of rows) yield cellsOf(row);
 }
 
@@ -86,7 +85,6 @@ function cellsOf(row: object): Record<string, Cell> {
 }
 
 function plain(value: unknown): unknown {
-  if (value instanceof Date) return value.toISOString();
   if (typeof value !== 'bigint') return value ?? null;
   return Number.isSafeInteger(Number(value)) ? Number(value) : String(value);
 }
@@ -103,6 +101,7 @@ function findNumbers(rows: readonly Record<string, Cell>[]): void {
 
 function notRead(file: string): (error: Error) => never {
   return (cause) => {
+    if (cause instanceof CommandError) throw cause;
     throw new CommandError(
       'FILE_NOT_FOUND',
       `cannot read ${file} for --join: ${cause.message}. Check the file.`,
