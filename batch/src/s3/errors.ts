@@ -44,15 +44,21 @@ const BROKEN: ReadonlySet<unknown> = new Set([
   'ERR_STREAM_PREMATURE_CLOSE',
 ]);
 
-/** Whether the connection broke, so that the same call may work at once. */
+/** Whether the connection broke or fell silent, so that the same call may work at once. */
 export function isBrokenConnection(error: unknown): boolean {
-  return BROKEN.has((error as { code?: unknown } | undefined)?.code);
+  const { code, name } = (error ?? {}) as { code?: unknown; name?: unknown };
+  return BROKEN.has(code) || name === 'TimeoutError';
+}
+
+/** Whether KMS, which S3 asks for the key of an object, is asked too often. S3 answers it with 400. */
+export function isThrottledByKms(error: unknown): boolean {
+  return (error as { name?: unknown } | undefined)?.name === 'KMS.ThrottlingException';
 }
 
 /** Whether an error is about S3 or the way to it, and not about what was asked: the same call may work later. */
 export function isPassing(error: unknown): boolean {
   const status = httpStatusOf(error);
-  if (status !== undefined) return status >= 500 || status === 429;
-  const { name, syscall } = (error ?? {}) as { name?: string; syscall?: string };
-  return isBrokenConnection(error) || syscall !== undefined || name === 'TimeoutError';
+  if (status !== undefined) return status >= 500 || status === 429 || isThrottledByKms(error);
+  const { syscall } = (error ?? {}) as { syscall?: string };
+  return isBrokenConnection(error) || syscall !== undefined;
 }

@@ -12,4 +12,5 @@ export { findObject, openObject, readBytes, readText, receive } from './objects.
 export { claimOrigin, originPlace, readOrigin, writeOrigin } from './origins.ts';
 export { forcePathStyle } from './path-style.ts';
 export { attempts, patientRetries } from './patient-retries.ts';
+export { boundedConnections } from './quiet-connections.ts';
 export { openInputs, type WorkerInputs } from './worker-inputs.ts';

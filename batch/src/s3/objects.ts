@@ -57,8 +57,9 @@ export async function receive(
   const { bucket, key } = place;
   const most = attempts();
   for (let tries = 1; ; tries++) {
+    // Up to here the SDK has tried again.
+    const answer = await s3.send(new GetObjectCommand({ Bucket: bucket, Key: key, Range }));
     try {
-      const answer = await s3.send(new GetObjectCommand({ Bucket: bucket, Key: key, Range }));
       const body = boundedBody(answer, place, maxBytes);
       const bytes = (await body?.transformToByteArray()) ?? new Uint8Array();
       return { bytes, ETag: answer.ETag, ContentRange: answer.ContentRange };

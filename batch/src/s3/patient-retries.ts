@@ -1,5 +1,6 @@
 /** Retries of the AWS SDK for many calls at once. */
 import type { S3ClientConfig } from '@aws-sdk/client-s3';
+import { isThrottledByKms } from './errors.ts';
 
 const DEFAULT_ATTEMPTS = 10;
 /** Longest wait before the second try, milliseconds; doubled before each further one, up to the longest. */
@@ -28,9 +29,10 @@ export function patientRetries(): Extract<
   });
   return {
     acquireInitialRetryToken: async () => token(0, 0),
-    async refreshRetryTokenForRetry(before, { errorType }) {
+    async refreshRetryTokenForRetry(before, { errorType, error }) {
       const count = before.getRetryCount() + 1;
-      if (errorType === 'CLIENT_ERROR' || count >= most) throw new Error('no more retries');
+      const isFinal = errorType === 'CLIENT_ERROR' && !isThrottledByKms(error);
+      if (isFinal || count >= most) throw new Error('no more retries');
       const longest = Math.min(LONGEST_WAIT, FIRST_WAIT * 2 ** (count - 1));
       return token(count, longest * (0.5 + Math.random() / 2));
     },

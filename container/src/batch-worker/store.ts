@@ -7,6 +7,7 @@ import {
 } from '@aws-sdk/client-s3';
 import { asDirectory, parseS3Uri, type S3Location } from '@sagemaker-tfs/batch';
 import {
+  boundedConnections,
   forcePathStyle,
   httpStatusOf,
   isAbsent,
@@ -39,25 +40,16 @@ export interface Store {
   ): Promise<{ readonly key: string; readonly modified: number }[]>;
 }
 
-/** Milliseconds. */
-const CONNECT_WITHIN = 5_000;
-const SILENT_FOR = 60_000;
 /** Connections beside those that read inputs. */
 const OTHERS = 8;
 
 /** A client that reads many objects at once. Region, credentials and `AWS_ENDPOINT_URL` come from the environment. */
 export function s3Client(reads: number): S3Client {
-  const agent = { maxSockets: reads + OTHERS, keepAlive: true };
   return withNamedErrors(
     new S3Client({
       forcePathStyle: forcePathStyle(),
       retryStrategy: patientRetries(),
-      requestHandler: {
-        connectionTimeout: CONNECT_WITHIN,
-        requestTimeout: SILENT_FOR,
-        httpAgent: agent,
-        httpsAgent: agent,
-      },
+      requestHandler: boundedConnections(reads + OTHERS),
     }),
   );
 }

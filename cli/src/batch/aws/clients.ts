@@ -3,7 +3,12 @@
 import { S3Client, type S3ClientConfig } from '@aws-sdk/client-s3';
 import { SageMakerClient } from '@aws-sdk/client-sagemaker';
 import { SFNClient } from '@aws-sdk/client-sfn';
-import { forcePathStyle, patientRetries, withNamedErrors } from '@sagemaker-tfs/batch/s3';
+import {
+  boundedConnections,
+  forcePathStyle,
+  patientRetries,
+  withNamedErrors,
+} from '@sagemaker-tfs/batch/s3';
 import { sentence } from '@sagemaker-tfs/manifest/sentence';
 import { CommandError, usageError } from '../../errors.ts';
 
@@ -16,16 +21,7 @@ export interface AwsClients {
 
 /** A client of S3 for hundreds of reads at once. */
 export function forManyReads(): S3ClientConfig {
-  const agent = { maxSockets: 256, keepAlive: true };
-  return {
-    retryStrategy: patientRetries(),
-    requestHandler: {
-      connectionTimeout: 5_000,
-      requestTimeout: 60_000,
-      httpAgent: agent,
-      httpsAgent: agent,
-    },
-  };
+  return { retryStrategy: patientRetries(), requestHandler: boundedConnections(256) };
 }
 
 /** Makes clients, runs `work` with them and closes them. @param s3 settings of the client of S3 @throws CommandError for what AWS answers */
