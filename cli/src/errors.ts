@@ -63,7 +63,9 @@ export const COMMAND_ERRORS = {
   MODEL_UNSUITABLE: failed(
     'The SageMaker model lacks an image or an archive, which a batch worker needs.',
   ),
-  OUTPUTS_IN_USE: failed('A run of a state machine writes below the same output prefix.'),
+  OUTPUTS_IN_USE: failed(
+    'Another run writes the same outputs: one of a state machine below a prefix, or `batch local` into a folder.',
+  ),
   NO_CAPACITY: failed('A job that SageMaker has taken got no instances.'),
   JOB_NOT_WATCHED: failed(
     'A job was made, or may have been made, and can be neither looked at nor stopped. It continues.',

@@ -1,4 +1,4 @@
-import { execFileSync } from 'node:child_process';
+import { execFileSync, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import {
   cp,
@@ -12,7 +12,7 @@ import {
   utimes,
   writeFile,
 } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { hostname, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { encodeRecordIo, encodeTfRecord, readTfRecords } from '@sagemaker-tfs/tensors';
@@ -241,6 +241,58 @@ describe('one request an object', () => {
     const result = await job(echo);
     expect(result.done).toBe(1);
     expect(result.failures.map(({ key }) => key).sort()).toEqual(['a', long]);
+  });
+
+  test('a second job into the same folder is refused while the first works, whatever its settings', async () => {
+    for (let i = 0; i < 20; i++) await put(String(i), 'x');
+    let [arrived, answer]: [() => void, () => void] = [() => undefined, () => undefined];
+    const first = new Promise<void>((resolve) => {
+      arrived = resolve;
+    });
+    const free = new Promise<void>((resolve) => {
+      answer = resolve;
+    });
+    const running = job(async () => {
+      arrived();
+      await free;
+      return 'first';
+    });
+    await first;
+    // What another process would find.
+    const lock = join(output, '.lock.json');
+    const holder = JSON.parse(await readFile(lock, 'utf8'));
+    await writeFile(lock, JSON.stringify({ ...holder, pid: process.ppid }));
+    const url = stub?.url ?? '';
+    const second = runLocalJob({
+      url,
+      inputDirectory: input,
+      outputDirectory: output,
+      contentType: 'text/csv',
+    });
+    await expect(second).rejects.toMatchObject({ code: 'OUTPUTS_IN_USE' });
+    answer();
+    expect(await running).toMatchObject({ done: 20 });
+    expect(await filesBelow(output)).toHaveLength(20);
+  });
+
+  test('the folder of a job that was killed is taken over', async () => {
+    await put('a', 'x');
+    await mkdir(output, { recursive: true });
+    const gone = spawnSync(process.execPath, ['-e', '']).pid;
+    await writeFile(
+      join(output, '.lock.json'),
+      JSON.stringify({ id: 'a', pid: gone, host: hostname() }),
+    );
+    expect(await job(echo)).toMatchObject({ done: 1 });
+    await writeFile(
+      join(output, '.lock.json'),
+      JSON.stringify({ id: 'a', pid: 1, host: 'elsewhere' }),
+    );
+    await expect(job(echo)).rejects.toMatchObject({ code: 'OUTPUTS_IN_USE' });
+    const before = new Date(Date.now() - 120_000);
+    await utimes(join(output, '.lock.json'), before, before);
+    expect(await job(echo)).toMatchObject({ skipped: 1 });
+    expect(await filesBelow(output)).toEqual(['a.out']);
   });
 
   test('an interrupted job leaves nothing half-written', async () => {

@@ -126,7 +126,7 @@ export async function sourceOf(job: {
 
 /**
  * Runs a job to its end; failed inputs are listed, never thrown.
- * @throws CommandError RUNTIME_NOT_READY, RUNTIME_LOST, OUTPUT_FAILED, KEYS_COLLIDE, TOO_MANY_FAILURES; BatchError
+ * @throws CommandError RUNTIME_NOT_READY, RUNTIME_LOST, OUTPUT_FAILED, OUTPUTS_IN_USE, KEYS_COLLIDE, TOO_MANY_FAILURES; BatchError
  * MANIFEST_INVALID
  */
 export async function runLocalJob(job: LocalJob): Promise<JobResult> {

@@ -4,6 +4,7 @@ import { dirname, join } from 'node:path';
 import { OUTPUT_SUFFIX, outputKey } from '@sagemaker-tfs/batch';
 import { isRunning } from '@sagemaker-tfs/libtensorflow/is-running';
 import { CommandError } from '../../errors.ts';
+import { lockFolder } from './folder-lock.ts';
 
 /** Folder below the outputs for incomplete files. */
 const PARTIAL = '.partial';
@@ -36,15 +37,16 @@ export interface OutputFile {
 /** Where a job writes. Every method but those above throws CommandError OUTPUT_FAILED, which ends the job. */
 export interface OutputFolder {
   open(key: string): Promise<OutputFile>;
-  /** Removes what is left of outputs that were never completed. */
+  /** Removes what is left of outputs that were never completed, and leaves the folder to other jobs. */
   close(): Promise<void>;
 }
 
 /**
- * Makes the folder, and removes what jobs that were killed left half-written.
- * @throws CommandError OUTPUT_FAILED
+ * Makes the folder, takes it for this job, and removes what jobs that were killed left half-written.
+ * @throws CommandError OUTPUT_FAILED, OUTPUTS_IN_USE
  */
 export async function openOutputs(directory: string): Promise<OutputFolder> {
+  const unlock = await lockFolder(directory);
   const partials = join(directory, PARTIAL);
   await guard(directory, () => mkdir(partials, { recursive: true }));
   await guard(partials, () => removeLeftovers(partials));
@@ -53,8 +55,8 @@ export async function openOutputs(directory: string): Promise<OutputFolder> {
     open: (key) => openOutput(outputPath(directory, key), partialPath(directory, number++)),
     async close() {
       await removeLeftovers(partials, process.pid);
-      // Not empty if another job writes here at the same time.
       await rmdir(partials).catch(() => undefined);
+      await unlock();
     },
   };
 }
