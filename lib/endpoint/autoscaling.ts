@@ -1,11 +1,12 @@
 /** The number of a variant's instances, following its load. */
 
 import { CfnScalableTarget } from 'aws-cdk-lib/aws-applicationautoscaling';
-import { Duration } from 'aws-cdk-lib/core';
+import { Annotations, Duration } from 'aws-cdk-lib/core';
 import type { Construct } from 'constructs';
 import {
   burstableProblem,
   fewestAtAnyTime,
+  hasPassed,
   limitsOf,
   type ScheduledLimits,
   scheduledLimitsProblem,
@@ -95,6 +96,17 @@ export function checkScaling(
   refuseProblem(where, `${prop}.target`, targetProblem(target, async));
 }
 
+/** Warns of times that never come. */
+function warnOfPast(scope: Construct, schedule: readonly ScheduledLimits[]): void {
+  for (const [i, entry] of schedule.entries()) {
+    if (!hasPassed(entry)) continue;
+    Annotations.of(scope).addWarningV2(
+      '@sagemaker-tfs/cdk:scheduleHasPassed',
+      `scaling.schedule[${i}].when: ${entry.when} has passed, and never comes again. Leave the entry out, or write another time`,
+    );
+  }
+}
+
 /** Adds a scalable target and its policies for one variant. */
 export function addScaling(
   scope: Construct,
@@ -103,6 +115,7 @@ export function addScaling(
   props: ScalingProps,
 ): void {
   const { minInstances = 1, maxInstances, target } = props;
+  warnOfPast(scope, props.schedule ?? []);
   const scalable = new CfnScalableTarget(scope, 'ScalableTarget', {
     serviceNamespace: 'sagemaker',
     scalableDimension: DIMENSION,

@@ -108,9 +108,23 @@ export function scheduledLimitsProblem(
   return asleep && ['minInstances', asleep];
 }
 
+/** Local time is behind UTC by this at most, milliseconds. */
+const MOST_BEHIND = 12 * 3_600_000;
+
+/** Whether the one time of an entry has passed, so that it never comes. */
+export function hasPassed({ when, timeZone = 'UTC' }: Entry, now: number = Date.now()): boolean {
+  const moment = momentOf(when);
+  if (moment === undefined || !isMoment(moment)) return false;
+  return Date.parse(`${moment}Z`) + (timeZone === 'UTC' ? 0 : MOST_BEHIND) < now;
+}
+
+function momentOf(when: string): string | undefined {
+  return /^at\((\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d)\)$/.exec(when)?.[1];
+}
+
 function whenProblem(when: string): Problem {
   if (when.startsWith('cron(')) return scheduleProblem(when);
-  const moment = /^at\((\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d)\)$/.exec(when)?.[1];
+  const moment = momentOf(when);
   if (moment !== undefined && isMoment(moment)) return undefined;
   return {
     problem: `'${when}' is no time`,

@@ -81,6 +81,27 @@ test('a frequency of metrics that SageMaker does not take is refused', () => {
   );
 });
 
+test('a time of a schedule that has passed is warned of', () => {
+  const warnings = (when: string, timeZone?: string) => {
+    const entry = { when, maxInstances: 4, ...(timeZone && { timeZone }) };
+    const target = { invocationsPerMinute: 600 };
+    const stack = testStack();
+    const scaling = { maxInstances: 4, target, schedule: [entry] };
+    new RealtimeEndpoint(stack, 'Endpoint', { variants: [{ model: testModel(stack), scaling }] });
+    const says = Match.stringLikeRegexp('schedule\\[0\\]\\.when: .* has passed');
+    return Annotations.fromStack(stack).findWarning('*', says).length;
+  };
+  const at = (hours: number) =>
+    `at(${new Date(Date.now() + hours * 3_600_000).toISOString().slice(0, 19)})`;
+  expect(warnings('at(2020-01-01T00:00:00)')).toBe(1);
+  expect(warnings('at(2020-01-01T00:00:00)', 'Europe/Berlin')).toBe(1);
+  expect(warnings(at(-2))).toBe(1);
+  // Where it is still to come.
+  expect(warnings(at(-2), 'America/Los_Angeles')).toBe(0);
+  expect(warnings(at(2))).toBe(0);
+  expect(warnings('cron(0 8 ? * * *)')).toBe(0);
+});
+
 test('an update keeps the number of instances that autoscaling chose, and nothing else', () => {
   const scaling = { maxInstances: 4, target: { invocationsPerMinute: 600 } };
   const { template } = endpointWith({ scaling });
