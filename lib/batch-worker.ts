@@ -29,6 +29,7 @@ import {
   workerParameters,
 } from './batch-worker/command.ts';
 import { mostVcpus, typesOf, WORKER_MEMORY, WORKER_VCPUS } from './batch-worker/instance-types.ts';
+import { launchTemplateOf, nameVersion } from './batch-worker/launch-template.ts';
 import { createExecutionRole, createWorkerRole } from './batch-worker/permissions.ts';
 import type { BatchWorkerProps } from './batch-worker/props.ts';
 import { tagInstancesAlone, updateTimeoutOf } from './batch-worker/updates.ts';
@@ -120,11 +121,13 @@ export class BatchWorker extends Resource {
     const { spot = true, vcpus = WORKER_VCPUS, vpcSubnets, securityGroups, model } = props;
     const { accelerator } = model.image.platform;
     const types = typesOf(props);
+    const launchTemplate = launchTemplateOf(this, props);
     const instances = new ManagedEc2EcsComputeEnvironment(this, 'Instances', {
       vpc: props.vpc as IVpc,
       ...(vpcSubnets && { vpcSubnets }),
       ...(securityGroups && { securityGroups: [...securityGroups] }),
       instanceTypes: types.map((type) => new InstanceType(type)),
+      launchTemplate,
       useOptimalInstanceClasses: false,
       spot,
       allocationStrategy: spot
@@ -143,6 +146,7 @@ export class BatchWorker extends Resource {
       updateTimeout: updateTimeoutOf(this, props.timeout ?? DEFAULT_TIMEOUT),
     });
     tagInstancesAlone(instances);
+    nameVersion(instances, launchTemplate);
     // https://docs.aws.amazon.com/batch/latest/userguide/instance_IAM_role.html
     justifyManagedPolicy(
       instances,

@@ -15,6 +15,7 @@ import {
 import { checkInteger, checkRange, invalidProp } from '../validation.ts';
 import { DEFAULT_WORKERS, rangesOf } from './command.ts';
 import { ec2Family, typesOf, WORKER_MEMORY, WORKER_VCPUS } from './instance-types.ts';
+import { checkLaunch } from './launch-template.ts';
 import type { BatchWorkerProps } from './props.ts';
 
 /** `m6i.xlarge`; SageMaker's names begin with `ml.`. */
@@ -46,6 +47,7 @@ export function checkWorker(scope: Construct, props: BatchWorkerProps): void {
   checkPlaces(scope, { input, output });
   checkNames(scope, props.instanceTypes);
   checkTypes(scope, props);
+  checkLaunch(scope, props);
   if (model.data.container.modelDataUrl === undefined || model.data.multiModel) {
     const problem = 'a worker reads one archive';
     invalidProp(

@@ -1,5 +1,5 @@
 /** Props of a batch worker on AWS Batch. */
-import type { ISecurityGroup, SubnetSelection } from 'aws-cdk-lib/aws-ec2';
+import type { ILaunchTemplate, ISecurityGroup, SubnetSelection } from 'aws-cdk-lib/aws-ec2';
 import type { Schedule } from 'aws-cdk-lib/aws-events';
 import type { IKey } from 'aws-cdk-lib/aws-kms';
 import type { ITopic } from 'aws-cdk-lib/aws-sns';
@@ -55,6 +55,16 @@ export interface BatchWorkerProps {
    * @default Size.gibibytes(12)
    */
   readonly memory?: Size;
+  /**
+   * Root volume of an instance, 30 GiB or more. It holds the image, and archive and model of every worker on the instance.
+   * @default Size.gibibytes(100)
+   */
+  readonly diskSize?: Size;
+  /**
+   * Launch template of the instances, for an organization that demands more of them, such as a KMS key of its own for volumes.
+   * @default - one that requires IMDSv2 and encrypts the root volume with the key that EBS has as default in the account
+   */
+  readonly launchTemplate?: ILaunchTemplate;
   /**
    * Times that a worker is started, 1-10, if its instance is taken back, its image cannot be pulled, or it is killed. One that needs
    * more than its memory starts once.

@@ -78,7 +78,7 @@ export interface ComponentProps extends StartTimes {
    */
   readonly accelerators?: number;
   /**
-   * Copies at the start. An update may set this number again.
+   * Copies at the start. An update may set this number again, so give what runs now when you release at a busy time.
    * @default - scaling.minCopies, and at least 1
    */
   readonly copies?: number;

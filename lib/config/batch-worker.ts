@@ -4,9 +4,11 @@ import { DEFAULT_SETTINGS, SETTING_RULES } from '@sagemaker-tfs/batch/settings';
 import * as z from 'zod';
 import { DEFAULT_ATTEMPTS, DEFAULT_WORKERS } from '../batch-worker/command.ts';
 import { DEFAULT_TYPES, WORKER_MEMORY, WORKER_VCPUS } from '../batch-worker/instance-types.ts';
+import { WORKER_DISK } from '../batch-worker/launch-template.ts';
 import {
   LEAST_WORKER,
   WORKER_ATTEMPTS,
+  WORKER_DISK_GIB,
   WORKER_VCPU_COUNTS,
   WORKER_WAIT_SECONDS,
   WORKERS_OF_A_RUN,
@@ -45,6 +47,11 @@ export const batchWorker = z
       .optional()
       .describe(
         `Memory of a worker; less than an instance has, as its system needs some. ${byDefault(WORKER_MEMORY.toMebibytes())}`,
+      ),
+    diskGiB: wholeIn(WORKER_DISK_GIB)
+      .optional()
+      .describe(
+        `Root volume of an instance, for the image, and archive and model of every worker on it. ${byDefault(WORKER_DISK.toGibibytes())}`,
       ),
     attempts: wholeIn(WORKER_ATTEMPTS)
       .optional()

@@ -51,7 +51,11 @@ export const component = z
     accelerators: count
       .optional()
       .describe('GPUs of each copy. Default: 1 with an image for GPUs, else none.'),
-    copies: count.optional().describe('Copies at the start. Default: 1, or `scaling.minCopies`.'),
+    copies: count
+      .optional()
+      .describe(
+        'Copies at the start, and perhaps [again at an update](inference-components.md#update). Default: 1, or `scaling.minCopies`.',
+      ),
     scaling: scaling
       .optional()
       .describe('Autoscaling of the copies. Default: a fixed number of copies.'),

@@ -35,6 +35,12 @@ export const WORKER_ATTEMPTS: Bounds = [1, 10];
 /** Seconds that a worker waits for an instance. @see https://docs.aws.amazon.com/batch/latest/APIReference/API_JobStateTimeLimitAction.html */
 export const WORKER_WAIT_SECONDS: Bounds = [600, 86_400];
 /**
+ * GiB of an instance's root volume. ECS's images of Amazon Linux 2023 have 30.
+ * @see https://github.com/aws/amazon-ecs-ami/blob/main/variables.pkr.hcl
+ * @see https://docs.aws.amazon.com/ebs/latest/userguide/general-purpose.html
+ */
+export const WORKER_DISK_GIB: Bounds = [30, 16_384];
+/**
  * @see https://docs.aws.amazon.com/batch/latest/APIReference/API_ResourceRequirement.html
  * @see https://docs.aws.amazon.com/batch/latest/userguide/job_timeouts.html
  */

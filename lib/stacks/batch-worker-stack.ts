@@ -29,7 +29,7 @@ export class BatchWorkerStack extends Stack {
   constructor(scope: Construct, id: string, props: BatchWorkerStackProps) {
     super(scope, id, props);
     setEncryptionKeyArn(this, props.encryptionKeyArn, props.formerEncryptionKeyArns);
-    const { email, schedule, memoryMiB, timeoutSeconds, ...rest } = props.batchWorker;
+    const { email, schedule, memoryMiB, diskGiB, timeoutSeconds, ...rest } = props.batchWorker;
     const { provisioningTimeoutSeconds: wait, ...settings } = rest;
     const { vpc, ...network } = vpcFromConfig(this, props.vpcConfig);
     if (!vpc) {
@@ -45,6 +45,7 @@ export class BatchWorkerStack extends Stack {
       ...network,
       ...definedOnly(settings),
       ...(memoryMiB !== undefined && { memory: Size.mebibytes(memoryMiB) }),
+      ...(diskGiB !== undefined && { diskSize: Size.gibibytes(diskGiB) }),
       ...(timeoutSeconds !== undefined && { timeout: Duration.seconds(timeoutSeconds) }),
       ...(wait !== undefined && { provisioningTimeout: Duration.seconds(wait) }),
       ...(schedule && { schedule: Schedule.expression(schedule) }),

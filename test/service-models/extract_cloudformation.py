@@ -40,6 +40,7 @@ TYPES = [
     "AWS::Batch::JobQueue",
     "AWS::CloudWatch::Alarm",
     "AWS::CloudWatch::Dashboard",
+    "AWS::EC2::LaunchTemplate",
     "AWS::EC2::SecurityGroup",
     "AWS::Events::Rule",
     "AWS::IAM::InstanceProfile",

@@ -2,7 +2,7 @@
 
 import { readOptions } from '@sagemaker-tfs/container/parts';
 import { Annotations, Match, Template } from 'aws-cdk-lib/assertions';
-import { Vpc } from 'aws-cdk-lib/aws-ec2';
+import { LaunchTemplate, type LaunchTemplateAttributes, Vpc } from 'aws-cdk-lib/aws-ec2';
 import { Schedule } from 'aws-cdk-lib/aws-events';
 import { User } from 'aws-cdk-lib/aws-iam';
 import { Key } from 'aws-cdk-lib/aws-kms';
@@ -54,6 +54,53 @@ const CONFIGURATIONS: readonly [string, Partial<BatchWorkerProps>, boolean][] = 
     true,
   ],
 ];
+
+describe('what instances start with', () => {
+  const versionOf = (template: Template) =>
+    (
+      only(template, 'AWS::Batch::ComputeEnvironment') as {
+        ComputeResources: { LaunchTemplate: Record<string, unknown> };
+      }
+    ).ComputeResources.LaunchTemplate;
+
+  test('session tokens of the metadata service, and an encrypted disk, of the newest version', () => {
+    const { template } = deploy({ diskSize: Size.gibibytes(200) });
+    expect(only(template, 'AWS::EC2::LaunchTemplate').LaunchTemplateData).toEqual({
+      MetadataOptions: { HttpTokens: 'required' },
+      BlockDeviceMappings: [
+        {
+          DeviceName: '/dev/xvda',
+          Ebs: { DeleteOnTermination: true, Encrypted: true, VolumeSize: 200, VolumeType: 'gp3' },
+        },
+      ],
+    });
+    const [id] = Object.keys(template.findResources('AWS::EC2::LaunchTemplate'));
+    expect(versionOf(template)).toEqual({
+      LaunchTemplateId: { Ref: id },
+      Version: { 'Fn::GetAtt': [id, 'LatestVersionNumber'] },
+    });
+  });
+
+  const imported = (attributes: LaunchTemplateAttributes) => (stack: Stack) => ({
+    launchTemplate: LaunchTemplate.fromLaunchTemplateAttributes(stack, 'Own', attributes),
+  });
+
+  test('a launch template of your own is in its place', () => {
+    const { template } = deploy(imported({ launchTemplateId: 'lt-1', versionNumber: '7' }));
+    template.resourceCountIs('AWS::EC2::LaunchTemplate', 0);
+    expect(versionOf(template)).toEqual({ LaunchTemplateId: 'lt-1', Version: '7' });
+  });
+
+  test('one without id, one beside a size, and a disk that is too small are refused', () => {
+    expect(() => deploy(imported({ launchTemplateName: 'own' }))).toThrow(/launchTemplate.*id/s);
+    const both = (stack: Stack) => ({
+      ...imported({ launchTemplateId: 'lt-1' })(stack),
+      diskSize: Size.gibibytes(200),
+    });
+    expect(() => deploy(both)).toThrow(/diskSize/);
+    expect(() => deploy({ diskSize: Size.gibibytes(20) })).toThrow(/diskSize.*30/s);
+  });
+});
 
 describe('notices on the way', () => {
   const withNotices = (noticesAt: number[]) => (stack: Stack) => ({

@@ -313,6 +313,7 @@ const WORKERS: Readonly<Record<string, Worker>> = {
   'worker: bigger workers': [
     { vcpus: 8, memory: Size.gibibytes(28), instanceTypes: ['g6.2xlarge'] },
   ],
+  'worker: a larger disk': [{ diskSize: Size.gibibytes(200) }],
   'worker: other inputs': [{ contentType: 'application/json', keySuffix: '.json' }],
   'worker: a schedule': [{ schedule: Schedule.expression('rate(1 day)') }],
   'worker: tags': [
