@@ -14,7 +14,7 @@ import {
 } from '../rules/limits.ts';
 import { modelPackageProblem } from '../rules/model-package.ts';
 import { archiveProblem } from '../rules/serverless.ts';
-import { PARTITION_RULE } from './partitions.ts';
+import { PARTITION_RULE, PARTITIONS_RULE } from './partitions.ts';
 import { API, at, each, GUIDE, type Rule } from './rule.ts';
 
 /** Every VPC with its path, and its region where one is known: the VPC for all has one region (`configSchema`). */
@@ -348,6 +348,7 @@ export const APP_RULES: readonly Rule[] = [
         });
       }),
   },
+  PARTITIONS_RULE,
   PARTITION_RULE,
   {
     id: 'stack-names',

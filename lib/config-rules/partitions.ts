@@ -1,6 +1,7 @@
 /** ARNs of a configuration, and the partition of AWS that they are of. */
 import { RegionInfo } from 'aws-cdk-lib/region-info';
 import type { ServingConfig } from '../config.ts';
+import { partitionProblem } from '../rules/partition.ts';
 import { at, type Rule } from './rule.ts';
 
 /** Fields whose texts are the user's own, and no policy names them. */
@@ -37,7 +38,7 @@ export const PARTITION_RULE: Rule = {
   check: (config) =>
     [...placesOf(config)].flatMap(({ environment: { name, region }, arns }) => {
       const partition = RegionInfo.get(region).partition;
-      if (partition === undefined) return [];
+      if (partition === undefined || partitionProblem(region)) return [];
       return arns.flatMap(([path, arn]) => {
         const own = arn.split(':')[1];
         if (own === partition) return [];
@@ -47,4 +48,15 @@ export const PARTITION_RULE: Rule = {
         });
       });
     }),
+};
+
+export const PARTITIONS_RULE: Rule = {
+  id: 'partitions',
+  says: 'Regions are of AWS itself, of its China regions or of GovCloud (US), not of the European Sovereign Cloud or another partition.',
+  source:
+    'https://docs.aws.amazon.com/whitepapers/latest/aws-fault-isolation-boundaries/partitions.html',
+  check: ({ environments = [] }) =>
+    environments.flatMap(({ region }, i) =>
+      at(`environments[${i}].region`, partitionProblem(region)),
+    ),
 };

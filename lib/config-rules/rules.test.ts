@@ -677,6 +677,14 @@ const CASES: Readonly<
       { ...archived('us-east-1', 'us-east-1'), environments: undefined },
     ],
   },
+  partitions: {
+    broken: [
+      [inRegion('eusc-de-east-1'), 'environments[0].region'],
+      [inRegion('us-iso-east-1'), 'environments[0].region'],
+      [inRegion('us-isof-south-1'), 'environments[0].region'],
+    ],
+    kept: [inRegion('eu-central-1'), inRegion('us-gov-west-1'), inRegion('xx-new-1')],
+  },
   'arns-of-the-partition': {
     broken: [
       [{ ...endpoint({}), ...keyed('us-gov-west-1', 'us-gov-west-1') }, 'encryptionKeyArn'],
@@ -738,6 +746,10 @@ function inTwoEnvironments(...regions: readonly [string, string]) {
     ...{ name: `e${i}`, account: '123456789012', region },
   }));
   return { ...named(first, first), environments };
+}
+
+function inRegion(region: string) {
+  return { ...endpoint({}), environments: [{ name: 'prod', account: '123456789012', region }] };
 }
 
 /** A key of one region for an environment in another. */

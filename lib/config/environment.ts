@@ -23,7 +23,7 @@ export const environment = z.strictObject({
     .describe('Account.'),
   region: z
     .string()
-    .regex(/^[a-z]{2}(-[a-z]+)+-\d$/, 'a region such as us-east-1')
+    .regex(/^[a-z]{2,4}(-[a-z]+)+-\d$/, 'a region such as us-east-1')
     .describe('Region.'),
   image: image
     .optional()

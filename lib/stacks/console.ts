@@ -1,21 +1,14 @@
 /** Addresses in the web console. */
-import { Aws, CfnMapping } from 'aws-cdk-lib/core';
+import { Aws, CfnMapping, Stack, Token } from 'aws-cdk-lib/core';
 import type { Construct } from 'constructs';
-
-/**
- * The console's domain in each partition.
- * @see https://docs.amazonaws.cn/en_us/aws/latest/userguide/endpoints-Beijing.html
- * @see https://docs.aws.amazon.com/govcloud-us/latest/UserGuide/using-govcloud-console.html
- */
-const DOMAINS = {
-  aws: { domain: 'console.aws.amazon.com' },
-  'aws-cn': { domain: 'console.amazonaws.cn' },
-  'aws-us-gov': { domain: 'console.amazonaws-us-gov.com' },
-};
+import { CONSOLES, partitionProblem } from '../rules/partition.ts';
+import { refuseProblem } from '../validation.ts';
 
 /** `https://REGION.DOMAIN` of the stack's own region and partition. */
 export function consoleUrl(scope: Construct): string {
-  const consoles = new CfnMapping(scope, 'Consoles', { mapping: DOMAINS });
+  const { region } = Stack.of(scope);
+  if (!Token.isUnresolved(region)) refuseProblem(scope, 'env.region', partitionProblem(region));
+  const consoles = new CfnMapping(scope, 'Consoles', { mapping: CONSOLES });
   return `https://${Aws.REGION}.${consoles.findInMap(Aws.PARTITION, 'domain')}`;
 }
 

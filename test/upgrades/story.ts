@@ -81,6 +81,12 @@ function references(value: unknown, known: Resources): string[] {
   });
 }
 
+/** Ids of the launch templates whose newest version a value names: an update makes another. */
+function versionsIn(value: unknown): string[] {
+  const text = JSON.stringify(value) ?? '';
+  return [...text.matchAll(/\["(\w+)","LatestVersionNumber"\]/g)].map(([, id = '']) => id);
+}
+
 function dependencies({ Properties, DependsOn = [] }: Resource, known: Resources): string[] {
   return [...references(Properties, known), ...[DependsOn].flat()];
 }
@@ -105,11 +111,18 @@ const same = (a: unknown, b: unknown) => JSON.stringify(a) === JSON.stringify(b)
 /** Tells an update. */
 export function tell(before: Resources, after: Resources): Story {
   const replaced = new Set<string>();
+  const updated = new Set<string>();
   const steps = inOrder(after).flatMap((id): Step[] => {
-    const step = stepOf(id, before[id], after[id], (value) =>
-      references(value, after).some((other) => replaced.has(other)),
+    const step = stepOf(
+      id,
+      before[id],
+      after[id],
+      (value) =>
+        references(value, after).some((other) => replaced.has(other)) ||
+        versionsIn(value).some((other) => updated.has(other)),
     );
     if (step?.does === 'replaces') replaced.add(id);
+    if (step?.does === 'updates') updated.add(id);
     return step ? [step] : [];
   });
   return {
