@@ -2,6 +2,7 @@
 import { createHash } from 'node:crypto';
 import { constants, cpSync, existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { BAKED_LAYER } from '@sagemaker-tfs/manifest';
 import { DockerImageAsset } from 'aws-cdk-lib/aws-ecr-assets';
 import type { Grant, IGrantable } from 'aws-cdk-lib/aws-iam';
 import { FileSystem, IgnoreMode, Stack } from 'aws-cdk-lib/core';
@@ -19,12 +20,6 @@ export interface BakedImageProps extends ModelSources {
   /** The image below: with its runtime and, if it has one, TensorFlow Serving. */
   readonly image: ServingImage;
 }
-
-/**
- * Where the model lies in the image. Not below `/opt/ml`, where SageMaker puts folders of its own.
- * https://docs.aws.amazon.com/sagemaker/latest/dg/your-algorithms-inference-code.html
- */
-const MODEL = '/opt/sagemaker-tfs/model';
 
 /**
  * A serving image with a model as its last layer: instances download no `model.tar.gz`. For a `TensorFlowModel` it is both
@@ -100,5 +95,5 @@ function copy(from: string, to: string): void {
 
 /** The last layer, so that all layers below it are those of the image without a model. */
 function stageText(target: string): string {
-  return `FROM ${target} AS baked\nCOPY model/ ${MODEL}/\nENV SAGEMAKER_TFS_MODEL_DIR=${MODEL}\n`;
+  return `${[`FROM ${target} AS baked`, ...BAKED_LAYER].join('\n')}\n`;
 }

@@ -1,3 +1,4 @@
+export * from './baked-layer.ts';
 export * from './by-name.ts';
 export * from './errors.ts';
 export * from './field-words.ts';

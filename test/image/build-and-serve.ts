@@ -1,5 +1,6 @@
 /**
- * `npm run image`: builds the real Dockerfile, starts the result with a real model, and asks it from inside.
+ * `npm run image`: builds the real Dockerfile, starts the result with a real model, and asks it from inside; the same
+ * with the Dockerfile of an image that holds the model, without an archive.
  * Needs buildah and debootstrap and to be root; the bases are stand-ins (see stand-in-base.ts).
  */
 import assert from 'node:assert/strict';
@@ -11,11 +12,13 @@ import { ensureLibrary } from '@sagemaker-tfs/libtensorflow';
 import { layOut, packageModel } from '@sagemaker-tfs/model-packaging';
 import { execa } from 'execa';
 import { freePort, freePortRange } from 'sagemaker-tfs/development/serving';
+import { bakedContext } from './baked-context.ts';
 import { buildah, type Run, runIn } from './buildah.ts';
 import { makeStandInBase, STAND_IN_BASE } from './stand-in-base.ts';
 
 const root = join(import.meta.dirname, '..', '..');
 const IMAGE = 'localhost/sagemaker-tfs-serving';
+const BAKED = 'localhost/sagemaker-tfs-baked';
 const SAMPLE = 'examples/digits/samples';
 
 /** Of what is bundled, of Node, and of libvips. TensorFlow Serving's are its base's; the library's, of `in-process`. */
@@ -48,8 +51,16 @@ async function main(): Promise<void> {
   assert.equal(config.Labels['com.amazonaws.sagemaker.capabilities.multi-models'], 'true');
   await checkBillOfMaterials();
   console.log('Serve examples/digits from the image');
-  await serve(config);
-  console.log('The image builds, starts without root, and answers /ping and /invocations.');
+  await withArchive((model) => serve(IMAGE, config, model));
+  console.log('Build the image that holds the model, and serve it without an archive');
+  await withFolder(async (work) => {
+    await buildBaked(join(work, 'assembly'));
+    // What SageMaker has at /opt/ml/model for a model without data.
+    const empty = join(work, 'empty');
+    await mkdir(empty);
+    await serve(BAKED, config, empty);
+  });
+  console.log('Both images build, start without root, and answer /ping and /invocations.');
 }
 
 async function build(): Promise<void> {
@@ -70,6 +81,28 @@ async function build(): Promise<void> {
       '--tag',
       IMAGE,
       join(root, 'container'),
+    ],
+    { stdio: ['ignore', 'inherit', 'inherit'] },
+  );
+}
+
+/** The last stage of the Dockerfile that the CDK builds; the stage below it is the image that is here already. */
+async function buildBaked(outdir: string): Promise<void> {
+  const { directory, target } = bakedContext(root, outdir);
+  await buildah(
+    [
+      'build',
+      '--isolation',
+      'chroot',
+      '--format',
+      'docker',
+      '--target',
+      target,
+      '--build-context',
+      `model-server=container-image://${IMAGE}`,
+      '--tag',
+      BAKED,
+      directory,
     ],
     { stdio: ['ignore', 'inherit', 'inherit'] },
   );
@@ -131,22 +164,38 @@ async function checkBillOfMaterials(): Promise<void> {
   }
 }
 
-async function serve(config: ImageConfig): Promise<void> {
-  const work = await mkdtemp(join(tmpdir(), 'sagemaker-tfs-image-'));
-  const model = join(work, 'model');
-  await mkdir(model);
-  const archive = join(work, 'model.tar.gz');
-  await packageModel({
-    models: [{ name: 'digits', source: join(root, 'examples/digits/model') }],
-    handler: join(root, 'examples/digits/inference.ts'),
-    out: archive,
+async function withFolder<T>(work: (folder: string) => Promise<T>): Promise<T> {
+  const folder = await mkdtemp(join(tmpdir(), 'sagemaker-tfs-image-'));
+  try {
+    return await work(folder);
+  } finally {
+    await rm(folder, { recursive: true, force: true });
+  }
+}
+
+/** With a packaged model, laid out as SageMaker does. */
+function withArchive(work: (model: string) => Promise<void>): Promise<void> {
+  return withFolder(async (folder) => {
+    const model = join(folder, 'model');
+    await mkdir(model);
+    const archive = join(folder, 'model.tar.gz');
+    await packageModel({
+      models: [{ name: 'digits', source: join(root, 'examples/digits/model') }],
+      handler: join(root, 'examples/digits/inference.ts'),
+      out: archive,
+    });
+    await layOut(archive, model);
+    await work(model);
   });
-  await layOut(archive, model);
+}
+
+/** @param model what is at `/opt/ml/model` */
+async function serve(image: string, config: ImageConfig, model: string): Promise<void> {
   const library = await ensureLibrary();
   // Without network namespaces the container's ports are this machine's.
   const port = await freePort();
   const modelServerPort = await freePortRange(2);
-  const container = String((await buildah(['from', '--pull-never', IMAGE])).stdout).trim();
+  const container = String((await buildah(['from', '--pull-never', image])).stdout).trim();
   const inside = runIn(container, {
     volumes: {
       [model]: '/opt/ml/model',
@@ -169,7 +218,6 @@ async function serve(config: ImageConfig): Promise<void> {
     await Promise.race([server.catch(() => undefined), sleep(15_000)]);
     server.kill('SIGKILL');
     await buildah(['rm', container]);
-    await rm(work, { recursive: true, force: true });
   }
 }
 

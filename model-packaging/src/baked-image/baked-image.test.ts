@@ -17,7 +17,8 @@ test('the build context holds the laid-out model and a Dockerfile from the servi
   expect(lines).toEqual(
     expect.arrayContaining([
       `ARG BASE_IMAGE=${baseImage}`,
-      'COPY model/ /opt/ml/model/',
+      'COPY model/ /opt/sagemaker-tfs/model/',
+      'ENV SAGEMAKER_TFS_MODEL_DIR=/opt/sagemaker-tfs/model',
       'EXPOSE 8080',
     ]),
   );

@@ -2,7 +2,7 @@
 import { randomBytes } from 'node:crypto';
 import { mkdir, rename, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import type { Manifest } from '@sagemaker-tfs/manifest';
+import { BAKED_LAYER, type Manifest } from '@sagemaker-tfs/manifest';
 import { layOut, requireEmpty } from '../archive/lay-out.ts';
 import { PackagingError } from '../errors.ts';
 import { outputFailed, outputFolder } from '../files/output.ts';
@@ -76,7 +76,7 @@ function dockerfileText(baseImage: string, exposeModelServer: boolean): string {
     `ARG BASE_IMAGE=${baseImage}`,
     // biome-ignore lint/suspicious/noTemplateCurlyInString: Docker's own syntax
     'FROM ${BASE_IMAGE}',
-    'COPY model/ /opt/ml/model/',
+    ...BAKED_LAYER,
     'EXPOSE 8080',
     ...modelServer,
     '',
