@@ -10,6 +10,7 @@ export {
   PackagingError,
   type PackagingErrorCode,
 } from './errors.ts';
+export { readDeclaredBodies } from './handler/read-declared-bodies.ts';
 export { inspectModel } from './inspect/inspect.ts';
 export { pictureInput, signatureOf } from './inspect/picture-input.ts';
 export type * from './inspect/report.ts';
@@ -24,6 +25,7 @@ export { hasRawPixels, pictureText } from './render/picture-text.ts';
 export { type RequestExamples, requestExamples } from './render/request-examples.ts';
 export { signatureText } from './render/signature-text.ts';
 export { renderVerify, untried } from './render/verify-text.ts';
+export { declaredRequest } from './samples/declared-request.ts';
 export { bestOf } from './samples/made-up-requests.ts';
 export type { SampleFile, SampleRequest, SampleSource } from './samples/sample-file.ts';
 export { sampleForms, sampleOfModel } from './samples/sample-of-model.ts';

@@ -8,7 +8,7 @@ import { cellsOf, headerOf } from './request/csv-table.ts';
 
 const TITLE = 'table.csv';
 /** In place of a header that is long. */
-const NAMES = 'The first line: each input’s name as often as it has values in a row';
+const NAMES = 'First line: each input’s name as often as it has values';
 
 interface Props extends InputProps {
   readonly signature: SignatureDescription | undefined;
@@ -63,5 +63,5 @@ function problemOf(message: string | undefined, text: string): string {
   if (message === undefined) return '';
   const [, line] = /\bline (\d+)/.exec(message) ?? [];
   const row = text.split('\n')[Number(line) - 1];
-  return row === undefined ? 'the server refuses this table' : `line ${line}: ${row}`;
+  return row === undefined ? 'the server refuses it' : `line ${line}: ${row}`;
 }

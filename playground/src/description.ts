@@ -72,10 +72,18 @@ export interface SampleDescription {
   readonly mediaType: string;
 }
 
+/** A request that fits what the handler declares. */
+export interface DeclaredExample {
+  readonly contentType: string;
+  readonly text: string;
+}
+
 /** Everything that the page knows before the first request. */
 export interface PlaygroundDescription {
   readonly models: readonly ModelDescription[];
   readonly hasHandler: boolean;
+  /** Null where no handler declares requests in JSON. */
+  readonly example: DeclaredExample | null;
   /** True where answers are made by a declared `postprocess`. */
   readonly hasPostprocess: boolean;
   /** The lowest score of the boxes that it makes, in the picture's own coordinates; null where it makes none. */

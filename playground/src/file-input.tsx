@@ -95,7 +95,7 @@ export function FileInput(props: Props) {
           <Preview
             blob={chosen.blob}
             alt={chosen.name}
-            instead={<p class="quiet">This browser cannot show the file; it is sent as it is.</p>}
+            instead={<p class="quiet">This browser cannot show it; it is sent.</p>}
           />
         ) : null}
         {isRefused ? <p class="problem">the server refuses this file</p> : null}

@@ -4,6 +4,7 @@ import { CsvInput } from './csv-input.tsx';
 import type { PlaygroundDescription, SignatureDescription } from './description.ts';
 import { ExampleForm } from './example-form.tsx';
 import { FileInput } from './file-input.tsx';
+import { JsonInput } from './json-input.tsx';
 import { listening } from './listening.ts';
 import type { InputProps } from './payload.ts';
 import type { Source } from './request/source.ts';
@@ -18,7 +19,7 @@ function isForPictures(signature: SignatureDescription | undefined): boolean {
   return signature?.inputs[input]?.dtype === 'string' ? PICTURE_NAME.test(input) : input !== '';
 }
 
-const TABS = ['File', 'Tensors', 'CSV'] as const;
+const TABS: readonly Source['tab'][] = ['JSON', 'File', 'Tensors', 'CSV'];
 
 interface Props extends InputProps {
   readonly description: PlaygroundDescription;
@@ -28,9 +29,13 @@ interface Props extends InputProps {
 
 /** The inputs as tabs; the arrow keys go from one to the next, Home and End to the first and last. */
 export function SendView({ description, signature, signatureKey, ...shared }: Props) {
-  const takesPictures = isForPictures(signature) || description.hasHandler;
+  const { example } = description;
+  const tabs = TABS.slice(example ? 0 : 1);
+  // A handler that declares nothing may take pictures.
+  const takesPictures = isForPictures(signature) || (description.hasHandler && !example);
   const [tab, setTab] = useState<Source['tab']>(
-    shared.source?.tab ?? (takesPictures || description.samples.length > 0 ? 'File' : 'Tensors'),
+    shared.source?.tab ??
+      (example ? 'JSON' : takesPictures || description.samples.length ? 'File' : 'Tensors'),
   );
   const [dropped, setDropped] = useState<readonly File[]>([]);
   // Whatever is open: a file that is dragged over the page must not replace it.
@@ -46,10 +51,10 @@ export function SendView({ description, signature, signatureKey, ...shared }: Pr
     return listening({ dragover: onDragOver, drop: onDrop });
   }, []);
   const onKeyDown = (event: KeyboardEvent) => {
-    const at = TABS.indexOf(tab);
-    const last = TABS.length - 1;
+    const at = tabs.indexOf(tab);
+    const last = tabs.length - 1;
     const to = { ArrowRight: at + 1, ArrowLeft: at + last, Home: 0, End: last }[event.key];
-    const next = to === undefined ? undefined : TABS[to % TABS.length];
+    const next = to === undefined ? undefined : tabs[to % tabs.length];
     if (next === undefined) return;
     event.preventDefault();
     setTab(next);
@@ -58,7 +63,7 @@ export function SendView({ description, signature, signatureKey, ...shared }: Pr
   return (
     <>
       <div class="tabs" role="tablist" aria-label="What to send" onKeyDown={onKeyDown}>
-        {TABS.map((name) => (
+        {tabs.map((name) => (
           <button
             key={name}
             id={`tab-${name}`}
@@ -78,6 +83,7 @@ export function SendView({ description, signature, signatureKey, ...shared }: Pr
         ))}
       </div>
       <div id="panel" role="tabpanel" aria-labelledby={`tab-${tab}`}>
+        {tab === 'JSON' && example ? <JsonInput example={example} {...shared} /> : null}
         {tab === 'File' ? (
           <FileInput
             samples={description.samples}

@@ -293,7 +293,7 @@ suite(name, () => {
       expect(await page.title()).toBe('image_nchw · Playground');
       // Channels first: the picture's green is the second of three. No browser here shows TIFF.
       await page.getByLabel('File to send').setInputFiles(tiff);
-      await page.getByText('This browser cannot show the file; it is sent as it is.').waitFor();
+      await page.getByText('This browser cannot show it; it is sent.').waitFor();
       await mark.waitFor({ state: 'detached' });
       await answer(page)
         .getByRole('row', { name: / 0 255 0$/ })
@@ -591,6 +591,23 @@ suite(name, () => {
     });
   });
 
+  test('a handler that declares its requests: its example is there, and is answered', async () => {
+    const handler = join(import.meta.dirname, '../../docs/examples/handlers/declared-bodies.ts');
+    const { url } = await serving(fixtureModel('half_plus_two').basePath, handler);
+    await inEachView(url, async (page) => {
+      const body = page.getByRole('textbox', { name: 'Body' });
+      expect(JSON.parse(await body.inputValue())).toEqual({ x: [1, 2] });
+      await page.getByRole('button', { name: 'Send' }).click();
+      await page.getByText('halves').first().waitFor();
+      expect(await page.getByRole('tab').allTextContents()).toEqual([
+        'JSON',
+        'File',
+        'Tensors',
+        'CSV',
+      ]);
+    });
+  });
+
   test('detections: boxes on the picture however it is fitted, a list, and the declared threshold', async () => {
     const detection = join(__dirname, '..', '..', 'examples', 'detection');
     const out = join(work, 'detection.tar.gz');
@@ -730,6 +747,7 @@ suite(name, () => {
             },
           ],
           hasHandler: false,
+          example: null,
           hasPostprocess: false,
           minScore: null,
           labels: ['nothing', 'thing'],

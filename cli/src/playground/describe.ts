@@ -5,10 +5,12 @@ import type { Manifest } from '@sagemaker-tfs/manifest';
 import { checkLabelsSize } from '@sagemaker-tfs/manifest/labels';
 import {
   callableSignatures,
+  declaredRequest,
   hasRawPixels,
   inspectModel,
   pictureInput,
   pictureText,
+  readDeclaredBodies,
   readManifest,
   type SignatureReport,
   servedGraph,
@@ -42,6 +44,7 @@ export async function describePlayground(
       signatures: signaturesOf(versions.at(-1), manifest),
     })),
     hasHandler: manifest?.handler !== undefined,
+    example: exampleIn(directory, manifest),
     hasPostprocess: manifest?.postprocess !== undefined,
     minScore: manifest?.postprocess?.boxes?.threshold ?? null,
     labels: await labelsOf(directory, manifest),
@@ -51,6 +54,16 @@ export async function describePlayground(
       path: `/playground/samples/${index}`,
     })),
   };
+}
+
+function exampleIn(
+  directory: string,
+  manifest: Manifest | undefined,
+): PlaygroundDescription['example'] {
+  const declared = manifest?.handler && declaredRequest(readDeclaredBodies(directory));
+  if (!declared) return null;
+  const { contentType, value } = declared;
+  return { contentType, text: JSON.stringify(value, null, 2) };
 }
 
 function signaturesOf(

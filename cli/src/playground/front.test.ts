@@ -19,6 +19,7 @@ const ROOT = join(__dirname, '..', '..', '..');
 const DESCRIPTION = {
   models: [],
   hasHandler: false,
+  example: null,
   hasPostprocess: false,
   minScore: null,
   labels: [],

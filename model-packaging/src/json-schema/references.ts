@@ -32,6 +32,17 @@ export function referenceProblem(
   return undefined;
 }
 
+/** What a reference within the schema leads to; undefined if to nothing. */
+export function targetOf(reference: string, schema: JsonSchema): unknown {
+  const targets = targetsOf(schema);
+  const pointer = pointerOf(reference, targets);
+  if (pointer === undefined) return undefined;
+  const keys = decoded(pointer).split('/').slice(1);
+  return keys
+    .map((key) => key.replaceAll('~1', '/').replaceAll('~0', '~'))
+    .reduce<unknown>((at, key) => (at as Record<string, unknown> | undefined)?.[key], schema);
+}
+
 /** What references may name. */
 interface Targets {
   /** JSON pointers to all schemas. */

@@ -1,16 +1,6 @@
 /** The OpenAPI document of whatever names a model. */
-import { existsSync } from 'node:fs';
-import { join } from 'node:path';
-import { readRegularFileSync } from '@sagemaker-tfs/libtensorflow/regular-file';
-import { checkManifestSize } from '@sagemaker-tfs/manifest';
 import { readManifest } from '../archive/lay-out.ts';
-import { PackagingError } from '../errors.ts';
-import { inOwnErrors } from '../files/own-errors.ts';
-import {
-  DECLARED_BODIES_PATH,
-  type DeclaredBodies,
-  declaredBodiesSchema,
-} from '../handler/declared-bodies.ts';
+import { readDeclaredBodies } from '../handler/read-declared-bodies.ts';
 import { inspectVersion } from '../inspect/inspect.ts';
 import type { OpenOptions } from '../source/open-options.ts';
 import { withSource } from '../source/open-source.ts';
@@ -27,23 +17,7 @@ export function openApiOfSource(
       versions: versions.slice(-1).map(inspectVersion),
     }));
     const manifest = await readManifest(directory);
-    const declared = manifest?.handler === undefined ? undefined : declaredBodiesIn(directory);
+    const declared = manifest?.handler === undefined ? undefined : readDeclaredBodies(directory);
     return openApiDocument({ models: reports }, { manifest, declared, url });
   });
-}
-
-/** @throws PackagingError CORRUPT_FILE */
-function declaredBodiesIn(directory: string): DeclaredBodies | undefined {
-  const path = join(directory, DECLARED_BODIES_PATH);
-  if (!existsSync(path)) return undefined;
-  const bytes = inOwnErrors(path, () => readRegularFileSync(path, checkManifestSize));
-  try {
-    return declaredBodiesSchema.parse(JSON.parse(bytes.toString('utf8')));
-  } catch (cause) {
-    throw new PackagingError(
-      'CORRUPT_FILE',
-      `${path} is not what packaging writes. Package the model again.`,
-      { cause },
-    );
-  }
 }

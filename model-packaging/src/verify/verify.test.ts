@@ -314,6 +314,49 @@ describe('through the runtime', () => {
     expect(text).not.toContain('--sample');
   });
 
+  describe('a handler that declares its requests', () => {
+    const declaring = (request: string) => {
+      const code = `export const handler = (data) => data; export const openapi = { request: ${request} };`;
+      return pack(fixtureModel('strings').directory, { handler: scratch.write('own.ts', code) });
+    };
+    const sentTo = async (archive: string, status: number) => {
+      const bodies: string[] = [];
+      const runThroughRuntime: RunThroughRuntime = async (_, sent) =>
+        sent.map(({ body }) => {
+          bodies.push(String(body));
+          return { status, contentType: 'application/json', body: Buffer.from('{}'), latencyMs: 1 };
+        });
+      const report = await verifyArchive(archive, { runThroughRuntime }).catch(String);
+      return { bodies, report };
+    };
+
+    test('gets its own example and nothing else; one that it refuses is an error', async () => {
+      const archive = await declaring("{ type: 'array', examples: [['a', 2]] }");
+      const { bodies, report } = await sentTo(archive, 200);
+      expect(bodies).toEqual(['["a",2]']);
+      expect(report).toMatchObject({ requests: [{ sample: 'declared', status: 200, note: '' }] });
+      expect((await sentTo(archive, 422)).report).toMatch(
+        /VERIFY_FAILED|answered the example that its openapi declares \(application\/json\) with status 422/,
+      );
+    });
+
+    test('gets first what its schema describes', async () => {
+      const schema =
+        "{ type: 'object', required: ['x'], properties: { x: { type: 'integer', minimum: 3 } } }";
+      const { bodies, report } = await sentTo(await declaring(schema), 200);
+      expect(bodies[0]).toBe('{"x":3}');
+      expect(report).toMatchObject({ requests: [{ sample: 'synthetic', status: 200 }] });
+    });
+
+    test.each(['true', '{}', "{ 'image/jpeg': {} }"])(
+      'of %s gets what others get',
+      async (request) => {
+        const { bodies } = await sentTo(await declaring(request), 200);
+        expect(bodies.some((body) => body.includes('"inputs"'))).toBe(true);
+      },
+    );
+  });
+
   test.each([
     [3e6, /^$/],
     [5e6, /has 5\.0 MB, more than a serverless endpoint \(4 MB\) carries/],

@@ -8,6 +8,8 @@ import { DEFAULT_SIGNATURE, type Signature, type SignatureMap } from '@sagemaker
 import { type LayOutResult, layOut, readManifest } from '../archive/lay-out.ts';
 import { PackagingError } from '../errors.ts';
 import { walk } from '../files/walk.ts';
+import { readDeclaredBodies } from '../handler/read-declared-bodies.ts';
+import { declaredRequest } from '../samples/declared-request.ts';
 import { bestOf, madeUpRequests } from '../samples/made-up-requests.ts';
 import {
   readSample,
@@ -140,7 +142,7 @@ async function verifyRequests(
 ): Promise<RequestVerification[]> {
   if (!options.runThroughRuntime) return [];
   const given = samples.map(({ request }) => request);
-  const requests = given.length > 0 ? given : madeUp(newest, signatures, manifest);
+  const requests = given.length > 0 ? given : madeUp({ directory, newest, signatures, manifest });
   if (requests.length === 0) return [];
   const answers = await options.runThroughRuntime(directory, requests, log);
   const answered = requests.map((request, i) => {
@@ -157,15 +159,30 @@ async function verifyRequests(
   return judged.map(({ request, answer }) => judge(request, answer, manifest?.handler));
 }
 
-function madeUp(
-  directory: string,
-  signatures: SignatureMap,
-  manifest: Manifest | undefined,
-): readonly SampleRequest[] {
+/** What the handler declares as an example is what clients send; of other requests the one that is read best counts. */
+function madeUp({
+  directory,
+  newest,
+  signatures,
+  manifest,
+}: Pick<RequestContext, 'newest' | 'signatures' | 'manifest'> & {
+  readonly directory: string;
+}): readonly SampleRequest[] {
   const signature: Signature | undefined =
     signatures[DEFAULT_SIGNATURE] ?? Object.values(signatures)[0];
-  const requests = signature && madeUpRequests(directory, signature, manifest);
-  return !requests || 'reason' in requests ? [] : requests;
+  if (!signature) return [];
+  const declared = manifest?.handler && declaredRequest(readDeclaredBodies(directory));
+  const own = declared
+    ? {
+        name: declared.isDeclared ? 'declared' : 'synthetic',
+        contentType: declared.contentType,
+        body: Buffer.from(JSON.stringify(declared.value)),
+        signature: signature.key,
+      }
+    : undefined;
+  if (own?.name === 'declared') return [own];
+  const requests = madeUpRequests(newest, signature, manifest);
+  return [...(own ? [own] : []), ...('reason' in requests ? [] : requests)];
 }
 
 /** What SageMaker carries of one answer, in bytes. */
@@ -195,12 +212,16 @@ function judge(
   const isMadeUp = request.name === 'synthetic';
   if (status >= 500 || (status >= 400 && !isMadeUp)) {
     const culprit = handler ? `the runtime with ${handler}` : 'the runtime';
+    const what =
+      { synthetic: 'the synthetic sample', declared: 'the example that its openapi declares' }[
+        request.name
+      ] ?? `sample ${request.name}`;
     const advice = isMadeUp
       ? 'If clients send something else, give it with --sample FILE.'
       : 'Correct the sample, or what refuses it.';
     throw new PackagingError(
       'VERIFY_FAILED',
-      `${culprit} answered the ${isMadeUp ? 'synthetic sample' : `sample ${request.name}`} (${request.contentType}) with status ${status}: ${sentence(text)} ${advice}`,
+      `${culprit} answered ${what} (${request.contentType}) with status ${status}: ${sentence(text)} ${advice}`,
     );
   }
   const note =

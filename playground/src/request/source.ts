@@ -14,4 +14,5 @@ export type Texts = Readonly<Record<string, string>>;
 export type Source =
   | { readonly tab: 'File'; readonly chosen: Chosen }
   | { readonly tab: 'Tensors'; readonly texts: Texts }
-  | { readonly tab: 'CSV'; readonly text: string; readonly header: boolean };
+  | { readonly tab: 'CSV'; readonly text: string; readonly header: boolean }
+  | { readonly tab: 'JSON'; readonly text: string };
