@@ -11,6 +11,7 @@ import { usageError } from '../errors.ts';
 import { commandName } from '../output/command-name.ts';
 import { printResult } from '../output/print.ts';
 import { whileWaiting } from '../output/progress.ts';
+import { warn } from '../output/warn.ts';
 import {
   addStartOptions,
   type Options,
@@ -61,6 +62,12 @@ async function startOnBatch(options: Options, command: Command): Promise<void> {
     throw usageError(
       '--engine batch does not know how many workers to start. Give --instance-count.',
     );
+  }
+  if (inputUri !== undefined && outputUri !== undefined) {
+    const { outputsAsInputs } = await import('../batch/worker/outputs-as-inputs.ts');
+    // The job definition may have a key suffix.
+    const remark = outputsAsInputs(inputUri, outputUri, undefined);
+    if (remark !== undefined) warn(remark);
   }
   const { startBatchJob } = await import('../batch/aws/start-batch-job.ts');
   const jobName = options.jobName ?? nameOf('worker', new Date());

@@ -43,6 +43,16 @@ test('no inputs, and a name that no run would take for a manifest, are refused',
   expect(named.exitCode).toBe(2);
 });
 
+test('a manifest among the inputs, which would not count, is refused for that', async () => {
+  const { exitCode, stdout } = await sample(
+    ...['--input-uri', 's3://tiles/in/a/', '--out', 's3://tiles/in/a/x.manifest'],
+  );
+  expect([exitCode, JSON.parse(stdout).error]).toEqual([
+    2,
+    expect.stringContaining('lies beside the inputs of s3://tiles/in/a/'),
+  ]);
+});
+
 test('each range has its turn; what is left of one goes to the others', () => {
   const ranges = [['a'], [], ['b1', 'b2', 'b3'], ['c1', 'c2']];
   expect(chooseEvenly(ranges, 3).map((key) => key[0])).toEqual(['a', 'b', 'c']);

@@ -4,7 +4,7 @@ import { Readable } from 'node:stream';
 import { PutObjectCommand, type S3Client } from '@aws-sdk/client-s3';
 import { compareKeys, formatManifest, parseS3Uri } from '@sagemaker-tfs/batch';
 import { openInputs, type WorkerInputs } from '@sagemaker-tfs/batch/s3';
-import { CommandError } from '../../errors.ts';
+import { CommandError, usageError } from '../../errors.ts';
 import { LISTINGS } from './transform-places.ts';
 
 /** Which inputs, how many, and where the manifest goes. */
@@ -29,7 +29,7 @@ const SEEN = 1_000;
 /**
  * Writes a manifest of inputs at random. They come from the first thousand keys of up to 64 ranges, so that 120 million inputs
  * need about a hundred listings; keys that no range begins with are not among them.
- * @throws CommandError INPUT_EMPTY
+ * @throws CommandError INPUT_EMPTY, USAGE
  */
 export async function sampleInputs(s3: S3Client, options: SampleOptions): Promise<SampleReport> {
   const { inputUri, keySuffix = '', count, manifestUri } = options;
@@ -45,6 +45,11 @@ export async function sampleInputs(s3: S3Client, options: SampleOptions): Promis
     .toArray();
   const chosen = chooseEvenly(seen as string[][], count);
   if (chosen.length === 0) {
+    if (inputUri.startsWith(outputUri)) {
+      throw usageError(
+        `--out ${manifestUri} lies beside the inputs of ${inputUri}, and what lies there is no input. Give --out another folder.`,
+      );
+    }
     throw new CommandError('INPUT_EMPTY', `${inputUri} holds no inputs. Check the prefix.`);
   }
   const { root, prefix } = inputs;

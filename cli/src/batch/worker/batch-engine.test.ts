@@ -53,6 +53,17 @@ test('an array of workers, with places, variables and tags of its own', async ()
   expect(problemsOf('batch', 'SubmitJob', requests[0])).toEqual([]);
 });
 
+test('answers below the inputs, which a later run would take for inputs, are remarked', async () => {
+  const { exitCode, stderr } = await start(
+    ...[...NAMED, '--instance-count', '2'],
+    ...['--input-uri', 's3://tiles/in/', '--output-uri', 's3://tiles/in/out/'],
+  );
+  expect([exitCode, stderr]).toEqual([
+    0,
+    expect.stringContaining('s3://tiles/in/out/ lies below s3://tiles/in/'),
+  ]);
+});
+
 test('one worker is no array, and the places are those of the job', async () => {
   const { exitCode, requests } = await start(...NAMED, '--instance-count', '1');
   expect(exitCode).toBe(0);

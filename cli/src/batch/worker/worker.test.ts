@@ -411,14 +411,20 @@ test('S3 under load, connections that break, objects that are deleted or forbidd
 });
 
 test('few inputs that all fail are no success, in one process or found done by the next', async () => {
-  const few = ['few', '--key-suffix', '00.json', '--content-type', 'application/x-image'] as const;
+  const few = [
+    'all-bad',
+    '--key-suffix',
+    '00.json',
+    '--content-type',
+    'application/x-image',
+  ] as const;
   const tolerant = await run(...few, '--max-failure-percent', '100');
   expect(JSON.parse(tolerant.stdout)).toMatchObject({ answers: 0, failures: 6 });
   expect(tolerant.exitCode).toBe(0);
   const again = await run(...few);
   expect([again.exitCode, JSON.parse(again.stdout).code]).toEqual([1, 'WORKER_FAILURES']);
   const [, ...rest] = few;
-  const { exitCode, stdout } = await run('few-fresh', ...rest);
+  const { exitCode, stdout } = await run('all-bad-fresh', ...rest);
   expect([exitCode, JSON.parse(stdout).error]).toEqual([
     1,
     expect.stringMatching(/^6 of 6 inputs failed, .* The last reason: .+ What is written stays/),
