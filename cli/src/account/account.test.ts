@@ -96,6 +96,7 @@ async function synthesize(
   environments: Readonly<Record<string, string>> = {
     serving: 'aws://unknown-account/unknown-region',
   },
+  more: object = {},
 ): Promise<string> {
   const folder = await mkdtemp(join(work, 'app-'));
   const artifacts = Object.fromEntries(
@@ -104,7 +105,7 @@ async function synthesize(
       {
         type: 'aws:cloudformation:stack',
         environment,
-        properties: { templateFile: 'serving.json', requiresBootstrapStackVersion: 6 },
+        properties: { templateFile: 'serving.json', requiresBootstrapStackVersion: 6, ...more },
       },
     ]),
   );
@@ -183,6 +184,23 @@ test('an account that is ready', async () => {
   const { exitCode, findings } = await doctor(await synthesize(templateOf('ml.g5.xlarge')));
   expect(findings.filter(({ ok }) => !ok)).toEqual([]);
   expect(exitCode).toBe(0);
+});
+
+test('a bootstrap with a qualifier of its own is found under any name', async () => {
+  limits = READY;
+  await stack('CDKToolkit', TOOLKIT);
+  const bootstrapStackVersionSsmParameter = '/cdk-bootstrap/mine/version';
+  const app = await synthesize(templateOf('ml.g5.xlarge'), undefined, {
+    bootstrapStackVersionSsmParameter,
+  });
+  expect((await doctor(app)).of('bootstrap')).toEqual({
+    what: "bootstrap 'mine'",
+    ok: false,
+    detail: 'not done in this region: npx cdk bootstrap --qualifier mine',
+  });
+  const Parameters = { Qualifier: { Type: 'String', Default: 'mine' } };
+  await stack('our-toolkit', { ...TOOLKIT, Parameters });
+  expect((await doctor(app)).of('bootstrap')).toMatchObject({ ok: true, detail: 'version 30' });
 });
 
 test('a time of a schedule may need more instances than all others', async () => {

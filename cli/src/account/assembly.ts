@@ -24,6 +24,8 @@ export interface PlannedStack {
   /** Undefined if the app leaves it to the credentials. */
   readonly region: string | undefined;
   readonly bootstrapVersion: number;
+  /** Names the bootstrap that its assets go to, among those of the account and region. */
+  readonly qualifier: string;
   readonly fleets: readonly Fleet[];
   readonly amis: readonly string[];
   /** ECR addresses that the app does not build. */
@@ -53,6 +55,7 @@ const manifest = z.object({
           stackName: z.string().optional(),
           directoryName: z.string().optional(),
           requiresBootstrapStackVersion: z.number().optional(),
+          bootstrapStackVersionSsmParameter: z.string().optional(),
         })
         .optional(),
     }),
@@ -76,6 +79,7 @@ export async function readAssembly(directory: string): Promise<PlannedStack[]> {
             account: account === 'unknown-account' ? undefined : account,
             region: region === 'unknown-region' ? undefined : region,
             bootstrapVersion: more.requiresBootstrapStackVersion ?? 0,
+            qualifier: qualifierOf(more.bootstrapStackVersionSsmParameter),
             ...needsOf(Resources),
           },
         ];
@@ -83,6 +87,14 @@ export async function readAssembly(directory: string): Promise<PlannedStack[]> {
     ),
   );
   return stacks.flat();
+}
+
+/** That of a bootstrap which was given none. */
+export const DEFAULT_QUALIFIER = 'hnb659fds';
+
+/** @see https://docs.aws.amazon.com/cdk/v2/guide/bootstrapping-customizing.html */
+function qualifierOf(parameter = ''): string {
+  return /^\/cdk-bootstrap\/([^/]+)\/version$/.exec(parameter)?.[1] ?? DEFAULT_QUALIFIER;
 }
 
 const parseTemplate = (file: string) => read(file, template);

@@ -3,6 +3,8 @@ import {
   CloudFormationClient,
   DescribeStacksCommand,
   GetTemplateCommand,
+  paginateDescribeStacks,
+  type Stack,
 } from '@aws-sdk/client-cloudformation';
 import { EC2Client } from '@aws-sdk/client-ec2';
 import { DescribeImagesCommand, ECRClient } from '@aws-sdk/client-ecr';
@@ -16,6 +18,7 @@ import { parseEcrImage } from '@sagemaker-tfs/batch';
 import { isRegionMissing } from '../batch/aws/clients.ts';
 import { usageError } from '../errors.ts';
 import {
+  DEFAULT_QUALIFIER,
   type Fleet,
   type PlannedStack,
   type PlannedVariant,
@@ -107,16 +110,59 @@ async function checkBootstrap(
   client: CloudFormationClient,
   stacks: readonly PlannedStack[],
 ): Promise<AccountFinding[]> {
-  const what = 'bootstrap';
+  const qualifiers = [...new Set(stacks.map(({ qualifier }) => qualifier))];
+  return Promise.all(
+    qualifiers.map((qualifier) =>
+      checkToolkit(
+        client,
+        qualifier,
+        stacks.filter((stack) => stack.qualifier === qualifier),
+      ),
+    ),
+  );
+}
+
+async function checkToolkit(
+  client: CloudFormationClient,
+  qualifier: string,
+  stacks: readonly PlannedStack[],
+): Promise<AccountFinding> {
+  const isDefault = qualifier === DEFAULT_QUALIFIER;
+  const what = isDefault ? 'bootstrap' : `bootstrap '${qualifier}'`;
   const needed = Math.max(0, ...stacks.map(({ bootstrapVersion }) => bootstrapVersion));
-  const toolkit = await describe(client, 'CDKToolkit');
-  const output = toolkit?.Outputs?.find(({ OutputKey }) => OutputKey === 'BootstrapVersion');
-  const version = Number(output?.OutputValue ?? 0);
-  if (version >= needed && toolkit) return [{ what, ok: true, detail: `version ${version}` }];
-  const found = toolkit
-    ? `version ${version}, and ${needed} is needed`
-    : 'not done in this region, or its stack is not CDKToolkit';
-  return [{ what, ok: false, detail: `${found}: npx cdk bootstrap` }];
+  const version = await toolkitVersion(client, qualifier);
+  if (version !== undefined && version >= needed) {
+    return { what, ok: true, detail: `version ${version}` };
+  }
+  const found =
+    version === undefined
+      ? 'not done in this region'
+      : `version ${version}, and ${needed} is needed`;
+  const options = isDefault ? '' : ` --qualifier ${qualifier}`;
+  return { what, ok: false, detail: `${found}: npx cdk bootstrap${options}` };
+}
+
+/** Version of the bootstrap with a qualifier, whatever its stack is called; undefined if there is none. */
+async function toolkitVersion(
+  client: CloudFormationClient,
+  qualifier: string,
+): Promise<number | undefined> {
+  const usual = versionOf(await describe(client, 'CDKToolkit'), qualifier);
+  if (usual !== undefined) return usual;
+  for await (const { Stacks = [] } of paginateDescribeStacks({ client }, {})) {
+    for (const stack of Stacks) {
+      const version = versionOf(stack, qualifier);
+      if (version !== undefined) return version;
+    }
+  }
+  return undefined;
+}
+
+function versionOf(stack: Stack | undefined, qualifier: string): number | undefined {
+  const output = stack?.Outputs?.find(({ OutputKey }) => OutputKey === 'BootstrapVersion');
+  const parameter = stack?.Parameters?.find(({ ParameterKey }) => ParameterKey === 'Qualifier');
+  const own = parameter?.ParameterValue ?? DEFAULT_QUALIFIER;
+  return output && own === qualifier ? Number(output.OutputValue) : undefined;
 }
 
 async function describe(client: CloudFormationClient, StackName: string) {

@@ -67,6 +67,7 @@ async function problemsOf(resources: Resources, most: number) {
   const findings = await checkNetwork(ec2, [
     {
       ...{ name: 'serving', account: undefined, region: REGION, bootstrapVersion: 6 },
+      qualifier: 'hnb659fds',
       ...{ amis: [], images: [], isScaled: false, isServerless: false, resources },
       fleets: [{ ...fleet, hasOthers: false }],
     },
