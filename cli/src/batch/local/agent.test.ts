@@ -1,6 +1,6 @@
 import { execFileSync, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
-import {
+import files, {
   cp,
   mkdir,
   mkdtemp,
@@ -273,6 +273,21 @@ describe('one request an object', () => {
     answer();
     expect(await running).toMatchObject({ done: 20 });
     expect(await filesBelow(output)).toHaveLength(20);
+  });
+
+  test('a folder whose file system has no hard links is taken as well', async () => {
+    const refused = Object.assign(new Error('operation not permitted'), { code: 'EPERM' });
+    const link = jest.spyOn(files, 'link').mockRejectedValue(refused);
+    try {
+      await put('a', 'x');
+      expect(await job(echo)).toMatchObject({ done: 1 });
+      expect(link).toHaveBeenCalled();
+      const lock = { id: 'a', pid: process.ppid, host: hostname() };
+      await writeFile(join(output, '.lock.json'), JSON.stringify(lock));
+      await expect(job(echo)).rejects.toMatchObject({ code: 'OUTPUTS_IN_USE' });
+    } finally {
+      link.mockRestore();
+    }
   });
 
   test('the folder of a job that was killed is taken over', async () => {

@@ -51,18 +51,31 @@ export async function lockFolder(directory: string): Promise<() => Promise<void>
   };
 }
 
-/** The file is there with its content or not at all. @returns whether it was not there before */
+/**
+ * The file is there with its content or not at all, where the file system has hard links: others (exFAT, mounted buckets)
+ * refuse them by an error of their own choice.
+ * @returns whether it was not there before
+ */
 async function take(path: string, own: Holder): Promise<boolean> {
   const written = `${path}.${own.id}`;
-  await writeFile(written, JSON.stringify(own));
+  const content = JSON.stringify(own);
+  await writeFile(written, content);
   try {
-    await link(written, path);
+    return await isNew(() => link(written, path)).catch(() =>
+      isNew(() => writeFile(path, content, { flag: 'wx' })),
+    );
+  } finally {
+    await rm(written, { force: true });
+  }
+}
+
+async function isNew(make: () => Promise<void>): Promise<boolean> {
+  try {
+    await make();
     return true;
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code === 'EEXIST') return false;
     throw error;
-  } finally {
-    await rm(written, { force: true });
   }
 }
 
