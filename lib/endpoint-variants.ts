@@ -40,6 +40,7 @@ const OF_PLACE = [
   ...['model', 'archive', 'archiveKeyArn', 'multiModel'],
   ...['modelName', 'modelPackage', 'fingerprint'],
 ] as (keyof ModelConfig & keyof VariantConfig)[];
+const OF_OWN_MODEL = [...OF_PLACE, ...OF_PACKAGING] as const;
 
 /**
  * Every variant of an endpoint: production variants in the order given, then the shadow. An inference component counts as
@@ -48,9 +49,12 @@ const OF_PLACE = [
 export function plannedVariants(model: ModelConfig, endpoint: EndpointConfig): PlannedVariant[] {
   const { variants, shadow, components } = endpoint;
   if (components) {
-    return components.map((component, i) =>
-      planned(model, endpoint, asVariant(component), `components[${i}]`, false),
-    );
+    const shared = configuredModel(model);
+    return components.map((component, i) => {
+      const variant = asVariant(component);
+      const asked = hasModelOfItsOwn(variant) ? withSamplesOf(model, [component.name]) : shared;
+      return planned(asked, endpoint, variant, `components[${i}]`, false);
+    });
   }
   const production = variants?.map((variant, i) =>
     planned(model, endpoint, variant, `variants[${i}]`, false),
@@ -68,6 +72,30 @@ export function plannedVariants(model: ModelConfig, endpoint: EndpointConfig): P
     ...(production ?? [alone]),
     ...(shadow ? [planned(model, endpoint, shadow, 'shadow', true)] : []),
   ];
+}
+
+/**
+ * The model of the configuration as it is packaged: of the samples that name an inference component it is asked those of
+ * the components that serve it.
+ */
+export function configuredModel(model: ModelConfig): ModelConfig {
+  const { components } = model.endpoint ?? {};
+  if (!components) return model;
+  const serving = components.filter((component) => !hasModelOfItsOwn(asVariant(component)));
+  return withSamplesOf(
+    model,
+    serving.map(({ name }) => name),
+  );
+}
+
+/** The model with the samples of these components, and those of all. */
+function withSamplesOf(model: ModelConfig, names: readonly string[]): ModelConfig {
+  const { endpoint } = model;
+  if (!endpoint) return model;
+  const samples = endpoint.smokeTest.samples.filter(
+    ({ component }) => component === undefined || names.includes(component),
+  );
+  return { ...model, endpoint: { ...endpoint, smokeTest: { ...endpoint.smokeTest, samples } } };
 }
 
 /** Where a field of a variant was given: at the variant, or at the endpoint for all. */
@@ -125,11 +153,16 @@ function endpointOf(endpoint: EndpointConfig, variant: VariantConfig, isShadow: 
   };
 }
 
+/** Whether it serves another model than the configuration's, or the same one otherwise. */
+function hasModelOfItsOwn(variant: VariantConfig): boolean {
+  return Object.keys(only(variant, [...OF_OWN_MODEL, 'environment'])).length > 0;
+}
+
 /** The variant's own model; undefined if it is the configuration's. */
 function modelOf(model: ModelConfig, variant: VariantConfig): ModelConfig | undefined {
-  const own = only(variant, [...OF_PLACE, ...OF_PACKAGING] as never) as Partial<ModelConfig>;
+  const own = only(variant, OF_OWN_MODEL) as Partial<ModelConfig>;
   const { environment } = variant;
-  if (Object.keys(own).length === 0 && environment === undefined) return undefined;
+  if (!hasModelOfItsOwn(variant)) return undefined;
   const elsewhere = variant.model ?? variant.archive ?? variant.modelName ?? variant.modelPackage;
   const packaged = variant.model !== undefined || elsewhere === undefined;
   return {

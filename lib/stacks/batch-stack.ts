@@ -9,6 +9,7 @@ import type { BatchConfig } from '../config.ts';
 import { createDataBucket } from '../data-bucket.ts';
 import { definedOnly } from '../defined-only.ts';
 import { setEncryptionKeyArn } from '../encryption.ts';
+import { configuredModel } from '../endpoint-variants.ts';
 import { consoleUrl } from './console.ts';
 import { emailTopic } from './email-topic.ts';
 import { modelFromConfig, vpcFromConfig } from './model-from-config.ts';
@@ -35,7 +36,13 @@ export class BatchStack extends Stack {
     const bucket = createDataBucket(this, 'Data', { filledOnCreate: false });
     allowInventories(bucket);
     this.batch = new BatchTransform(this, 'Batch', {
-      model: modelFromConfig(this, props.model, props.image, network, props.archiveName),
+      model: modelFromConfig(
+        this,
+        configuredModel(props.model),
+        props.image,
+        network,
+        props.archiveName,
+      ),
       input: { bucket, prefix: INPUT_PREFIX },
       output: { bucket, prefix: 'output/' },
       inventory: { bucket, prefix: INVENTORY_PREFIX },

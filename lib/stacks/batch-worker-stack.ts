@@ -7,6 +7,7 @@ import type { BatchWorkerConfig } from '../config.ts';
 import { createDataBucket } from '../data-bucket.ts';
 import { definedOnly } from '../defined-only.ts';
 import { setEncryptionKeyArn } from '../encryption.ts';
+import { configuredModel } from '../endpoint-variants.ts';
 import { invalidProp } from '../validation.ts';
 import { consoleUrl } from './console.ts';
 import { emailTopic } from './email-topic.ts';
@@ -38,7 +39,13 @@ export class BatchWorkerStack extends Stack {
     const bucket = createDataBucket(this, 'Data', { filledOnCreate: false });
     this.worker = new BatchWorker(this, 'Worker', {
       // Not in the VPC: SageMaker runs nothing of it.
-      model: newModelFromConfig(this, props.model, props.image, {}, props.archiveName),
+      model: newModelFromConfig(
+        this,
+        configuredModel(props.model),
+        props.image,
+        {},
+        props.archiveName,
+      ),
       input: { bucket, prefix: INPUT_PREFIX },
       output: { bucket, prefix: OUTPUT_PREFIX },
       vpc,

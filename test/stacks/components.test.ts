@@ -10,6 +10,7 @@ import {
   ComponentEndpoint,
   type ComponentEndpointProps,
   ComponentMonitoring,
+  ModelData,
   parseConfig,
   SmokeTest,
   TensorFlowModel,
@@ -433,6 +434,72 @@ describe('in a configuration', () => {
     return Template.fromStack(app.node.findChild('tensorflow-m') as Stack);
   }
   const base = { instanceType: 'ml.c6i.2xlarge', managedInstances: { maxInstances: 2 } };
+
+  describe('a sample that names a component is tried on the package that this component serves, and on no other', () => {
+    const OTHER = 'test/fixtures/models/keras_functional';
+    const file = 'package.json';
+    const sample = { file, contentType: 'application/json' };
+    /** The packages of an endpoint of the components `a` and `b`: the model, and the names of the samples that it is tried with. */
+    function packagesOf(own: object, more: object = {}) {
+      const samples = ['a', 'b', undefined].map((component) => ({
+        ...{ name: component ?? 'all', component },
+        ...{ ...sample, customAttributes: component ?? 'all' },
+      }));
+      const components = [{ name: 'a' }, { name: 'b', ...own }];
+      const endpoint = { ...base, components, smokeTest: { samples } };
+      const models = { m: { model: MODEL_DIR, ...more, endpoint } };
+      const vpc = {
+        ...{ vpcId: 'vpc-1', availabilityZones: ['us-east-1a'] },
+        ...{ subnetIds: ['subnet-1'], securityGroupIds: ['sg-1'] },
+      };
+      const made = jest.spyOn(ModelData, 'fromDirectory');
+      const image = { uri, variant: 'cpu' as const };
+      addServingStacks(testApp(), parseConfig({ image, models, vpc }, 'test'));
+      const found = made.mock.calls.map(([model, options]) => [
+        model === OTHER ? 'other' : 'configured',
+        options?.samples?.map((one) => typeof one === 'object' && one.customAttributes),
+      ]);
+      made.mockRestore();
+      return found;
+    }
+    const batch = { contentType: 'text/csv' };
+
+    test.each<[string, own: object, more: object, packages: unknown]>([
+      ['one package of both', { cpus: 1 }, {}, [['configured', ['a', 'b', 'all']]]],
+      [
+        'another model',
+        { model: OTHER },
+        {},
+        [
+          ['configured', ['a', 'all']],
+          ['other', ['b', 'all']],
+        ],
+      ],
+      [
+        'the same model with other variables',
+        { environment: { A: 'b' } },
+        {},
+        [
+          ['configured', ['a', 'all']],
+          ['configured', ['b', 'all']],
+        ],
+      ],
+      ['a model in S3', { archive: 's3://models/b.tar.gz' }, {}, [['configured', ['a', 'all']]]],
+      [
+        'batch transform and workers beside them',
+        { model: OTHER },
+        { batch, batchWorker: { workers: 1 }, networkIsolation: false },
+        [
+          ['configured', ['a', 'all']],
+          ['other', ['b', 'all']],
+          ['configured', ['a', 'all']],
+          ['configured', ['a', 'all']],
+        ],
+      ],
+    ])('%s', (_, own, more, packages) => {
+      expect(packagesOf(own, more)).toEqual(packages);
+    });
+  });
 
   test('components with models of their own, and the model of the configuration', () => {
     const template = stackOf({
