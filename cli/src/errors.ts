@@ -64,7 +64,7 @@ export const COMMAND_ERRORS = {
     'The SageMaker model lacks an image or an archive, which a batch worker needs.',
   ),
   OUTPUTS_IN_USE: failed(
-    'Another run writes the same outputs: one of a state machine below a prefix, or `batch local` into a folder.',
+    'Another run writes the same outputs: a job of `batch start` or a state machine below a prefix, or `batch local` into a folder.',
   ),
   NO_CAPACITY: failed('A job that SageMaker has taken got no instances.'),
   JOB_NOT_WATCHED: failed(

@@ -3,7 +3,7 @@
  * takes over when it has ended. Another one waits for that as long as its settings say.
  */
 
-import { MACHINE_STATES } from '@sagemaker-tfs/batch';
+import { type LeaseJob, MACHINE_STATES, NO_SUCH_JOB } from '@sagemaker-tfs/batch';
 import type { DefinitionProps } from './definition-props.ts';
 import { BACK_OFF, callFunction, failWith, runFailure } from './function-state.ts';
 import { jsonata, literal } from './jsonata.ts';
@@ -12,8 +12,51 @@ import { statesArn } from './states-arn.ts';
 const ALREADY_RUNNING = 'Already running';
 const WAIT_FOR_HOLDER = 'Wait for holder?';
 
-/** Whether the run that holds the lease still runs. */
+/** JSONata of the input, with why the holder cannot be looked at. */
+const HIDDEN =
+  '$merge([$states.input, { "begun": $merge([$states.input.begun, { "hidden": $states.errorOutput.Cause }]) }])';
+const LOOK_RETRY = { ErrorEquals: ['States.TaskFailed', 'States.Timeout'], ...BACK_OFF };
+
+/**
+ * A look at a job that `batch start` has made. SageMaker has words for a job that is not there, and no error of its own.
+ * @param call of SageMaker
+ * @param field of its name, and with `Status` of its state
+ */
+function describeJob(call: string, field: string) {
+  return {
+    Type: 'Task',
+    Resource: statesArn(`aws-sdk:sagemaker:${call}`),
+    Arguments: { [`${field}Name`]: jsonata('$states.input.begun.job.name') },
+    Retry: [LOOK_RETRY],
+    Catch: [
+      {
+        ErrorEquals: ['States.ALL'],
+        Output: jsonata(`(
+          $absent := $contains($states.errorOutput.Error & " " & $states.errorOutput.Cause, /${NO_SUCH_JOB}/i);
+          $absent ? $merge([$states.input, { "status": $states.input.begun.toCome ? "ToCome" : "Absent" }]) : ${HIDDEN}
+        )`),
+        Next: HOLDER_ENDED,
+      },
+    ],
+    Output: jsonata(`$merge([$states.input, { "status": $states.result.${field}Status }])`),
+    Next: HOLDER_ENDED,
+  };
+}
+
+const HOLDER_ENDED = 'Holder ended?';
+const JOB_STATES = {
+  'Describe holding transform job': describeJob('describeTransformJob', 'TransformJob'),
+  'Describe holding Processing job': describeJob('describeProcessingJob', 'ProcessingJob'),
+};
+/** States of the looks by the type of the job in the lease. */
+const JOB_LOOKS = {
+  transform: 'Describe holding transform job',
+  processing: 'Describe holding Processing job',
+} as const satisfies Record<LeaseJob['type'], keyof typeof JOB_STATES>;
+
+/** Whether the run or the job that holds the lease still works. */
 const HOLDER_STATES = {
+  ...JOB_STATES,
   'Describe holder': {
     Type: 'Task',
     Resource: statesArn('aws-sdk:sfn:describeExecution'),
@@ -28,7 +71,7 @@ const HOLDER_STATES = {
         ErrorEquals: ['Sfn.ExecutionDoesNotExistException', 'Sfn.InvalidArnException'],
         MaxAttempts: 0,
       },
-      { ErrorEquals: ['States.TaskFailed', 'States.Timeout'], ...BACK_OFF },
+      LOOK_RETRY,
     ],
     Catch: [
       {
@@ -38,21 +81,19 @@ const HOLDER_STATES = {
       },
       {
         ErrorEquals: ['States.ALL'],
-        Output: jsonata(
-          '$merge([$states.input, { "begun": $merge([$states.input.begun, { "hidden": $states.errorOutput.Cause }]) }])',
-        ),
+        Output: jsonata(HIDDEN),
         Next: WAIT_FOR_HOLDER,
       },
     ],
     Output: jsonata('$merge([$states.input, { "status": $states.result.Status }])'),
-    Next: 'Holder ended?',
+    Next: HOLDER_ENDED,
   },
-  'Holder ended?': {
+  [HOLDER_ENDED]: {
     Type: 'Choice',
     Choices: [
       {
         Condition: jsonata(
-          '$states.input.status in ["SUCCEEDED", "FAILED", "TIMED_OUT", "ABORTED"]',
+          '$states.input.status in ["SUCCEEDED", "FAILED", "TIMED_OUT", "ABORTED", "Completed", "Failed", "Stopped", "Absent"]',
         ),
         Next: MACHINE_STATES.takeOver,
       },
@@ -147,6 +188,10 @@ export function beginStates(
           Next: next,
         },
         { Condition: jsonata('$exists($states.input.begun.hidden)'), Next: WAIT_FOR_HOLDER },
+        ...Object.entries(JOB_LOOKS).map(([type, Next]) => ({
+          Condition: jsonata(`$states.input.begun.job.type = "${type}"`),
+          Next,
+        })),
       ],
       Default: 'Describe holder',
     },

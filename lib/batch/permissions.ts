@@ -135,4 +135,19 @@ export function grantShards(scope: Construct, machine: StateMachine, output: S3P
     everyExecution,
     'Another state machine may have written these outputs before, and its run may still work',
   );
+  allowJobLooks(policy);
+}
+
+/** The lease of the outputs may be that of a job that the command has started. */
+function allowJobLooks(policy: Policy): void {
+  const looks = {
+    'sagemaker:DescribeTransformJob': 'transform-job',
+    'sagemaker:DescribeProcessingJob': 'processing-job',
+  };
+  for (const [action, resource] of Object.entries(looks)) {
+    const every = { service: 'sagemaker', resource, resourceName: '*' };
+    const arn = Stack.of(policy).formatArn(every);
+    policy.addStatements(new PolicyStatement({ actions: [action], resources: [arn] }));
+    justifyWildcard(policy, arn, 'A job that the command has started may write these outputs');
+  }
 }

@@ -157,6 +157,99 @@ describe.each([
   });
 });
 
+describe.each([
+  ['transform', 'TransformJob', 'the transform job once', 'transform-job'],
+  ['processing', 'ProcessingJob', 'the Processing job once', 'processing-job'],
+])('a job of batch start, %s,', (type, field, holder, resourceType) => {
+  const call = `describe${field}`;
+  const job = { type, name: 'once', region: 'us-east-1', start: 's' };
+  const leaveJob = (more: object = {}) => {
+    s3.objects.set(LEASE, Buffer.from(JSON.stringify({ job: { ...job, ...more } })));
+  };
+  const may = allowedBy(template, {
+    region: 'us-east-1',
+    account: '111111111111',
+    name: 'nightly',
+  });
+  /** SageMaker, which knows one job, and asks the role of the machine. */
+  const knowing =
+    (status: () => string | undefined): Service =>
+    (resource, args) => {
+      const name = (args as Record<string, string> | undefined)?.[`${field}Name`];
+      if (!resource.endsWith(call) || name !== 'once') return undefined;
+      const arn = `arn:aws:sagemaker:${HOME}:${resourceType}/${name}`;
+      if (!may(`sagemaker:Describe${field}`, arn)) {
+        throw new StateError('SageMaker.SageMakerException', 'not authorized');
+      }
+      const found = status();
+      if (found !== undefined) return { [`${field}Status`]: found };
+      const words = 'Could not find requested job with name: once (Status Code: 400)';
+      throw new StateError('SageMaker.SageMakerException', words);
+    };
+
+  test.each(['InProgress', 'Stopping'])('that is %s keeps a run out', async (status) => {
+    leaveJob();
+    const { jobs, output } = await start(
+      SECOND,
+      {},
+      knowing(() => status),
+    );
+    expect(output).toMatchObject({
+      error: 'AlreadyRunning',
+      cause: `another run writes to s3://data/output/: ${holder}. Wait for its end, or stop it`,
+    });
+    expect(jobs).toEqual([]);
+  });
+
+  test.each(['Completed', 'Failed', 'Stopped'])(
+    'that is %s is followed by a run',
+    async (status) => {
+      leaveJob();
+      const { output } = await start(
+        SECOND,
+        {},
+        knowing(() => status),
+      );
+      expect(output).toMatchObject(DONE);
+      const { execution, returned } = JSON.parse(String(s3.objects.get(LEASE)));
+      expect({ execution, returned }).toEqual({ execution: SECOND, returned: true });
+    },
+  );
+
+  test('that is not made is waited for as long as it may come', async () => {
+    leaveJob();
+    s3.modified.set(LEASE, Date.now());
+    const none = knowing(() => undefined);
+    expect((await start(SECOND, {}, none)).output).toMatchObject({ error: 'AlreadyRunning' });
+    s3.modified.set(LEASE, Date.now() - 310_000);
+    expect((await start(SECOND, {}, none)).output).toMatchObject(DONE);
+  });
+
+  test('is waited for until it has ended', async () => {
+    leaveJob();
+    let looks = 0;
+    const status = () => (++looks < 4 ? 'InProgress' : 'Completed');
+    const { output } = await start(SECOND, {}, knowing(status), { waitMinutes: 60 });
+    expect(output).toMatchObject(DONE);
+    expect(looks).toBe(4);
+  });
+
+  test.each([
+    ['of another region', { region: 'eu-west-1' }, 'region eu-west-1 is another one'],
+    ['that nobody may look at', {}, 'denied'],
+  ])('%s keeps a run out, which says how to continue', async (_, more, why) => {
+    leaveJob(more);
+    const { output } = await start(SECOND, {}, (resource) => {
+      if (resource.endsWith(call)) throw new StateError('SageMaker.SageMakerException', 'denied');
+      return undefined;
+    });
+    expect(output).toMatchObject({
+      error: 'AlreadyRunning',
+      cause: `the lease s3://${LEASE} is that of ${holder}, which cannot be looked at: ${why}. Wait for its end; if it has ended, delete the lease`,
+    });
+  });
+});
+
 test('a look that is refused says why', async () => {
   const first = executionOf('nightly', 'first');
   leave(first);

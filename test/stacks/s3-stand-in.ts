@@ -110,6 +110,7 @@ export async function startS3(pageSize: number): Promise<S3StandIn> {
       }
       objects.set(path, body);
       s3.modified.set(path, s3.now);
+      response.setHeader('etag', etagOf(body));
       response.end();
     } else if (method === 'DELETE') {
       objects.delete(path);

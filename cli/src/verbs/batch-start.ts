@@ -102,10 +102,10 @@ async function startWorkerJob(options: Options): Promise<void> {
     '../batch/aws/check-places.ts'
   );
   refuseOutputsAmongInputs(job);
-  const instanceType = await asking(options.region, async ({ s3, sagemaker }) => {
-    const decided = { ...job, contentType: await contentTypeOf(s3, job) };
-    await checkWorkerPlaces(s3, decided);
-    return startProcessing(sagemaker, decided);
+  const instanceType = await asking(options.region, async (clients) => {
+    const decided = { ...job, contentType: await contentTypeOf(clients.s3, job) };
+    await checkWorkerPlaces(clients.s3, decided);
+    return startProcessing(clients, decided);
   });
   const { jobName, inputUri, outputUri } = job;
   printResult(
@@ -153,7 +153,6 @@ async function startMachine(options: Options, command: Command): Promise<void> {
 
 async function startTransformJob(options: Options): Promise<void> {
   const { startJob } = await import('../batch/aws/start.ts');
-  const { refuseOutputsInUse } = await import('../batch/aws/outputs-in-use.ts');
   const { region, json, missingOnly = false } = options;
   const again = { missingOnly, existing: existingOf(options) };
   const job = jobOf(options);
@@ -165,7 +164,6 @@ async function startTransformJob(options: Options): Promise<void> {
     ...(contentType !== undefined && { contentType }),
   });
   const result = await asking(region, async (clients) => {
-    await refuseOutputsInUse(clients, job.outputUri);
     const decided = { ...job, contentType: await contentTypeOf(clients.s3, job) };
     return startJob(clients, decided, again);
   });

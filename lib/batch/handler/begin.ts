@@ -6,7 +6,10 @@ import { createHash } from 'node:crypto';
 import type { S3Client } from '@aws-sdk/client-s3';
 import {
   formatS3Uri,
+  holderOf,
   inputsOf,
+  JOB_TO_COME,
+  type LeaseJob,
   originOf,
   parseRunLease,
   parseS3Uri,
@@ -21,8 +24,12 @@ import { findJson, readJson, readManifest, writeIf } from './storage.ts';
 
 /** What the state machine gets. */
 export interface BeginResult {
-  /** Execution that holds the lease of these outputs; absent where it is this one. */
+  /** Execution or job that holds the lease of these outputs; absent where it is this one. */
   readonly holder?: string;
+  /** The holder where it is a job that `batch start` has made. */
+  readonly job?: Pick<LeaseJob, 'type' | 'name'>;
+  /** True if the job may still be made: it is asked for after the lease. */
+  readonly toCome?: boolean;
   /** Names the holder's lease; the same again takes it over. */
   readonly lease?: string;
   /** The object that is the lease. */
@@ -127,11 +134,20 @@ async function takeLease(
   const place = sharedPlace(settings, RUN_LEASE);
   const condition = takeOver ? { IfMatch: takeOver } : { IfNoneMatch: '*' as const };
   if (await writeIf(s3, place, { execution }, condition)) return {};
-  const { holder, returned, lease } = await readLease(s3, place);
+  const { holder, job, returned, lease } = await readLease(s3, place);
   if (returned && (await writeIf(s3, place, { execution }, { IfMatch: lease }))) return {};
   if (!returned && holder === execution) return {};
-  const hidden = hiddenFrom(execution, holder);
-  return { holder, lease, leaseUri: formatS3Uri(place), ...(hidden !== undefined && { hidden }) };
+  const hidden = job ? hiddenRegion(execution, job.region) : hiddenFrom(execution, holder);
+  return {
+    ...{ holder, lease, leaseUri: formatS3Uri(place) },
+    ...(hidden !== undefined && { hidden }),
+    ...(job && (await jobOfLease(s3, place, job))),
+  };
+}
+
+async function jobOfLease(s3: S3Client, place: S3Location, { type, name }: LeaseJob) {
+  const { modified = 0 } = (await findObject(s3, place)) ?? {};
+  return { job: { type, name }, toCome: Date.now() - modified < JOB_TO_COME };
 }
 
 /** Which outputs are still to be those of an execution. */
@@ -192,6 +208,8 @@ export async function releaseLease(s3: S3Client, request: ReleaseRequest): Promi
 
 interface Lease {
   readonly holder: string;
+  /** The holder where it is a job. */
+  readonly job?: LeaseJob | undefined;
   /** By the holder, at its end. */
   readonly returned: boolean;
   /** Names what was read. */
@@ -202,17 +220,21 @@ async function readLease(s3: S3Client, place: S3Location): Promise<Lease> {
   const { bytes, ETag = '' } = await receive(s3, place);
   const written = parseRunLease(new TextDecoder().decode(bytes));
   // A file that is no lease keeps nobody out.
-  const { execution: holder, returned } = written ?? { execution: 'unknown', returned: true };
-  return { holder, returned, lease: ETag };
+  if (!written) return { holder: 'unknown', returned: true, lease: ETag };
+  return { holder: holderOf(written), job: written.job, returned: written.returned, lease: ETag };
 }
 
 /** Why executions of another account or region cannot be looked at; undefined for one of the same. */
 function hiddenFrom(execution: string, holder: string): string | undefined {
-  const [region, account] = execution.split(':').slice(3);
+  const [, account] = execution.split(':').slice(3);
   const [otherRegion, otherAccount] = holder.split(':').slice(3);
   if (!otherRegion || !otherAccount) return undefined;
   if (otherAccount !== account) return `account ${otherAccount} is another one`;
-  return otherRegion === region ? undefined : `region ${otherRegion} is another one`;
+  return hiddenRegion(execution, otherRegion);
+}
+
+function hiddenRegion(execution: string, other: string): string | undefined {
+  return execution.split(':')[3] === other ? undefined : `region ${other} is another one`;
 }
 
 /** @returns since when outputs are of this model and these settings */

@@ -6,6 +6,7 @@
 import { httpStatusOf } from '@sagemaker-tfs/batch/s3';
 import { sentence } from '@sagemaker-tfs/manifest/sentence';
 import { CommandError } from '../../errors.ts';
+import { hasNoCapacity, isNotWatched } from './await-instances.ts';
 import { CLOCKS } from './clocks.ts';
 import { isUnknownJob } from './described-job.ts';
 
@@ -58,4 +59,13 @@ function unseen(name: string, cause: unknown, problem: Error): CommandError {
     `the answer of AWS was lost, so the job ${name} may have been made: ${sentence(reason)} It cannot be looked at: ${sentence(problem.message)} See in SageMaker's console whether it runs before you start another.`,
     { cause },
   );
+}
+
+/** True if it is certain that no job was made, or none that made anything. */
+export function isRefusal(error: unknown): boolean {
+  if (isNotWatched(error)) return false;
+  const refusal = error instanceof CommandError ? error.cause : error;
+  if (hasNoCapacity(refusal)) return true;
+  const status = httpStatusOf(refusal) ?? 0;
+  return status >= 400 && status < 500;
 }

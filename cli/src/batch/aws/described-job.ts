@@ -1,5 +1,5 @@
 /** A transform job, or an execution in the same terms: its settings and its state. */
-import type { DecisiveSettings, S3Location } from '@sagemaker-tfs/batch';
+import { type DecisiveSettings, NO_SUCH_JOB, type S3Location } from '@sagemaker-tfs/batch';
 import type { TransformPlaces } from './transform-places.ts';
 
 /** Status by SageMaker's names. */
@@ -35,7 +35,9 @@ export interface TransformJob extends TransformPlaces {
   readonly madeWith?: DecisiveSettings & { readonly modelName: string };
 }
 
+const UNKNOWN = new RegExp(NO_SUCH_JOB, 'i');
+
 /** Whether SageMaker refused a description because it has no such job. */
 export function isUnknownJob({ name, message }: Error): boolean {
-  return /could not find|ResourceNotFound|not found/i.test(`${name} ${message}`);
+  return UNKNOWN.test(`${name} ${message}`);
 }

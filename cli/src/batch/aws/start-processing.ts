@@ -12,7 +12,9 @@ import {
 import { workerArguments } from '@sagemaker-tfs/batch';
 import { hasLocalStorage } from '@sagemaker-tfs/batch/instance-types';
 import { CommandError, usageError } from '../../errors.ts';
+import type { AwsClients } from './clients.ts';
 import { createJob } from './create-job.ts';
+import { whileHeld } from './hold-outputs.ts';
 import { onFirstType } from './instance-types.ts';
 import type { StartOptions } from './start.ts';
 
@@ -49,21 +51,25 @@ const LONGEST_SECONDS = 5 * 24 * 3_600;
 const VOLUME_GB = 50;
 
 /**
- * Starts a job with the image, the archive, the role, the variables and the network of a model.
+ * Starts a job with the image, the archive, the role, the variables and the network of a model. It alone writes its outputs.
  * @returns the instance type
- * @throws CommandError MODEL_UNSUITABLE, USAGE, INSTANCE_TYPES_REFUSED, JOB_NOT_WATCHED
+ * @throws CommandError MODEL_UNSUITABLE, USAGE, OUTPUTS_IN_USE, INSTANCE_TYPES_REFUSED, JOB_NOT_WATCHED
  */
 export async function startProcessing(
-  sagemaker: SageMakerClient,
+  clients: Pick<AwsClients, 's3' | 'sagemaker' | 'sfn'>,
   options: ProcessingOptions,
 ): Promise<string> {
-  const { modelName, instanceType, fallbacks } = options;
+  const { sagemaker } = clients;
+  const { modelName, instanceType, fallbacks, outputUri, jobName: name } = options;
   const model = await sagemaker.send(new DescribeModelCommand({ ModelName: modelName }));
-  return onFirstType([{ instanceType }, ...fallbacks], (type) => {
-    const request = requestOf(model, { ...options, ...type });
-    checkTexts(request, modelName);
-    return create(sagemaker, request);
-  });
+  return whileHeld(clients, { outputUri, type: 'processing', name }, (nameJob) =>
+    onFirstType([{ instanceType }, ...fallbacks], async (type) => {
+      const request = requestOf(model, { ...options, ...type });
+      checkTexts(request, modelName);
+      await nameJob(name);
+      await create(sagemaker, request);
+    }),
+  );
 }
 
 async function create(

@@ -16,11 +16,12 @@ import {
 import type { AssembleWith, BatchStrategy, Existing, SplitType } from '@sagemaker-tfs/batch';
 import { asDirectory, formatS3Uri, parseS3Uri } from '@sagemaker-tfs/batch';
 import { hasLocalStorage } from '@sagemaker-tfs/batch/instance-types';
-import { httpStatusOf, listPage } from '@sagemaker-tfs/batch/s3';
-import { CommandError, noInput } from '../../errors.ts';
-import { awaitInstances, hasNoCapacity, isNotWatched, type Patience } from './await-instances.ts';
+import { listPage } from '@sagemaker-tfs/batch/s3';
+import { noInput } from '../../errors.ts';
+import { awaitInstances, type Patience } from './await-instances.ts';
 import type { AwsClients } from './clients.ts';
-import { createJob } from './create-job.ts';
+import { createJob, isRefusal } from './create-job.ts';
+import { type NameJob, whileHeld } from './hold-outputs.ts';
 import { type JobInstances, onFirstType } from './instance-types.ts';
 import { claimOutputs } from './origin.ts';
 import { describeJob } from './transform-job.ts';
@@ -68,25 +69,37 @@ export type Started =
     } & Partial<Missing>);
 
 /**
- * Starts a job, and writes down what makes its outputs before the first of them.
+ * Starts a job that alone writes these outputs, and writes down what makes them before the first of them.
  * A job that was taken and then finds no capacity fails; with `patience` the next type is tried then, too, by a job of another name.
  * @throws CommandError INPUT_EMPTY, before SageMaker starts instances for nothing
+ * @throws CommandError OUTPUTS_IN_USE while another job or run writes them
  * @throws CommandError INSTANCE_TYPES_REFUSED; JOB_NOT_WATCHED, with what makes its outputs written down: the job may continue
  */
 export async function startJob(
+  clients: Pick<AwsClients, 's3' | 'sagemaker' | 'sfn'>,
+  options: StartOptions,
+  again: Again,
+): Promise<Started> {
+  const { inputUri, outputUri, jobName: name } = options;
+  const { objects } = await listPage(clients.s3, parseS3Uri(inputUri), { maxKeys: 1 });
+  if (objects.length === 0) {
+    throw noInput(inputUri);
+  }
+  return whileHeld(clients, { outputUri, type: 'transform', name }, (nameJob) =>
+    startHeld(clients, options, again, nameJob),
+  );
+}
+
+async function startHeld(
   { s3, sagemaker }: Pick<AwsClients, 's3' | 'sagemaker'>,
   options: StartOptions,
   { missingOnly, existing }: Again,
+  nameJob: NameJob,
 ): Promise<Started> {
-  const { jobName } = options;
-  const { objects } = await listPage(s3, parseS3Uri(options.inputUri), { maxKeys: 1 });
-  if (objects.length === 0) {
-    throw noInput(options.inputUri);
-  }
   const claim = await claimOutputs(s3, options, missingOnly ? existing : 'replace');
   const create = async (job: StartOptions) => {
     try {
-      return await onTypes(sagemaker, job);
+      return await onTypes(sagemaker, job, nameJob);
     } catch (error) {
       if (isRefusal(error)) await claim.undo();
       throw error;
@@ -95,7 +108,7 @@ export async function startJob(
   if (!missingOnly) return { started: true, ...(await create(options)) };
   const counted =
     existing === 'skip' ? options : { ...options, existing: 'older' as const, since: claim.since };
-  const left = await findMissing(s3, counted, jobName);
+  const left = await findMissing(s3, counted, options.jobName);
   if (!left) return { started: false, missing: 0 };
   const missing = { ...options, inputUri: left.manifestUri, dataType: 'ManifestFile' } as const;
   return { started: true, ...(await create(missing)), ...left };
@@ -105,6 +118,7 @@ export async function startJob(
 async function onTypes(
   sagemaker: SageMakerClient,
   job: StartOptions,
+  nameJob: NameJob,
 ): Promise<{ readonly jobName: string; readonly instanceType: string }> {
   const { patience } = job;
   const types = [job, ...job.fallbacks];
@@ -115,6 +129,7 @@ async function onTypes(
     // A name that a job has had is taken.
     jobName = made === 0 ? job.jobName : numbered(job.jobName, made + 1);
     const input = request({ ...job, jobName, instanceType, transformAmiVersion });
+    await nameJob(jobName);
     await create(sagemaker, input);
     made++;
     if (!patience) return;
@@ -161,15 +176,6 @@ const MAX_NAME = 63;
 function numbered(name: string, number: number): string {
   const end = `-${number}`;
   return `${name.slice(0, MAX_NAME - end.length)}${end}`;
-}
-
-/** True if it is certain that no job was made, or none that made anything. */
-function isRefusal(error: unknown): boolean {
-  if (isNotWatched(error)) return false;
-  const refusal = error instanceof CommandError ? error.cause : error;
-  if (hasNoCapacity(refusal)) return true;
-  const status = httpStatusOf(refusal) ?? 0;
-  return status >= 400 && status < 500;
 }
 
 function request(options: StartOptions): CreateTransformJobCommandInput {

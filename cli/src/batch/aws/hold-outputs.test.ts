@@ -1,0 +1,203 @@
+/** One job at a time below an output prefix: commands that are repeated, at once or later, in every state of the job before. */
+import { S3Client } from '@aws-sdk/client-s3';
+import type { LeaseJob } from '@sagemaker-tfs/batch';
+import { TEST_CREDENTIALS } from '../../../../test/rehearse/moto.ts';
+import { type S3StandIn, startS3 } from '../../../../test/stacks/s3-stand-in.ts';
+import { sagemakerTfs } from '../test-support.ts';
+import { leasePlace, writeLease } from './output-lease.ts';
+import { type SageMakerStandIn, startService } from './sagemaker-stand-in.ts';
+
+jest.setTimeout(120_000);
+
+const LEASE = 'tiles/out/_shards/lease.json';
+const MODEL = {
+  ExecutionRoleArn: 'arn:aws:iam::123456789012:role/model',
+  PrimaryContainer: {
+    Image: '123456789012.dkr.ecr.us-east-1.amazonaws.com/serving:1',
+    ModelDataUrl: 's3://models/model.tar.gz',
+  },
+};
+
+let s3: S3StandIn;
+let sagemaker: SageMakerStandIn;
+/** States of jobs by their names. */
+let jobs: Map<string, string>;
+/** Answers a call instead, where it returns something. */
+let instead: (operation: string) => object | undefined;
+
+beforeEach(async () => {
+  s3 = await startS3(50);
+  s3.now = Date.now();
+  for (const name of ['a.csv', 'b.csv']) s3.objects.set(`tiles/in/${name}`, Buffer.from('1'));
+  jobs = new Map();
+  instead = () => undefined;
+  sagemaker = await startService((operation, input) => {
+    const answer = instead(operation);
+    if (answer) return answer;
+    if (operation === 'DescribeModel') return MODEL;
+    const { TransformJobName, ProcessingJobName } = input as Record<string, string>;
+    const name = TransformJobName ?? ProcessingJobName ?? '';
+    if (operation.startsWith('Create')) {
+      jobs.set(name, 'InProgress');
+      return {};
+    }
+    const status = jobs.get(name);
+    return status === undefined
+      ? { __type: 'ValidationException', message: 'Could not find requested job' }
+      : { TransformJobStatus: status, ProcessingJobStatus: status };
+  });
+});
+afterEach(() => Promise.all([s3.close(), sagemaker.close()]));
+
+async function start(...more: string[]) {
+  const { stdout } = await sagemakerTfs(
+    [
+      ...['batch', 'start', '--model-name', 'tiles', '--content-type', 'text/csv', '--json'],
+      ...['--input-uri', 's3://tiles/in/', '--output-uri', 's3://tiles/out/', ...more],
+    ],
+    { ...TEST_CREDENTIALS, AWS_ENDPOINT_URL: sagemaker.url, AWS_ENDPOINT_URL_S3: s3.url },
+  );
+  return JSON.parse(stdout) as Record<string, unknown>;
+}
+
+const IN_USE = (error: string) => ({ code: 'OUTPUTS_IN_USE', error });
+const lease = () => JSON.parse(String(s3.objects.get(LEASE))) as Record<string, unknown>;
+
+describe.each([
+  ['transform', 'the transform job first', ''],
+  ['processing', 'the Processing job first', ' --engine processing'],
+])('a job of --engine %s', (engine, holder, option) => {
+  const again = (...more: string[]) => start('--engine', engine, ...more);
+
+  test('that works keeps out every other start, and what they would write down', async () => {
+    expect(await again('--job-name', 'first')).toMatchObject({ started: true });
+    const others = [[], ['--job-name', 'first'], ['--accept', 'text/csv']];
+    if (engine === 'transform') others.push(['--missing-only']);
+    const before = new Map(s3.objects);
+    for (const more of others) {
+      const refusal = IN_USE(
+        `${holder} writes to s3://tiles/out/. Follow it with sagemaker-tfs batch watch first${option}, stop it with sagemaker-tfs batch stop first${option}, or give another --output-uri.`,
+      );
+      expect(await again(...more)).toMatchObject(refusal);
+    }
+    jobs.set('first', 'Stopping');
+    expect(await start()).toMatchObject({ code: 'OUTPUTS_IN_USE' });
+    expect([...jobs.keys()]).toEqual(['first']);
+    expect(new Map(s3.objects)).toEqual(before);
+    expect(await again('--output-uri', 's3://tiles/other/')).toMatchObject({ started: true });
+  });
+
+  test.each(['Completed', 'Failed', 'Stopped'])(
+    'that is %s is followed by the next',
+    async (status) => {
+      await again('--job-name', 'first');
+      jobs.set('first', status);
+      expect(await again('--job-name', 'second')).toMatchObject({ started: true });
+      expect(lease()).toMatchObject({ job: { type: engine, name: 'second' }, returned: false });
+      expect(await start()).toMatchObject({ code: 'OUTPUTS_IN_USE' });
+    },
+  );
+
+  test('is one of several that are started at once', async () => {
+    const names = ['a', 'b', 'c', 'd'];
+    const results = await Promise.all(names.map((name) => again('--job-name', name)));
+    expect(results.filter(({ started }) => started)).toHaveLength(1);
+    expect(results.filter(({ code }) => code === 'OUTPUTS_IN_USE')).toHaveLength(3);
+    expect(jobs.size).toBe(1);
+  });
+
+  test('that SageMaker refuses holds nothing', async () => {
+    instead = (operation) =>
+      operation.startsWith('Create') ? { __type: 'ResourceInUse', message: 'taken' } : undefined;
+    expect(await again()).toMatchObject({ awsError: 'ResourceInUse' });
+    expect(lease()).toMatchObject({ returned: true });
+    instead = () => undefined;
+    expect(await again()).toMatchObject({ started: true });
+  });
+
+  test('that was never made is waited for as long as it may come', async () => {
+    leave({ job: { type: engine, name: 'first', region: 'us-east-1', start: 's' } });
+    expect(await again()).toMatchObject(
+      IN_USE(
+        `${holder} is about to write to s3://tiles/out/: another start makes it, or was interrupted. Try again in 5 minutes, or give another --output-uri.`,
+      ),
+    );
+    s3.modified.set(LEASE, Date.now() - 310_000);
+    expect(await again()).toMatchObject({ started: true });
+  });
+
+  test.each([
+    ['is of another region', 'eu-west-1', 'region eu-west-1 is another one.'],
+    ['is hidden', 'us-east-1', 'not authorized.'],
+  ])('that %s keeps others out, who learn how to continue', async (_, region, why) => {
+    leave({ job: { type: engine, name: 'first', region, start: 's' } });
+    instead = (operation) =>
+      /^Describe.*Job$/.test(operation)
+        ? { __type: 'AccessDeniedException', message: 'not authorized' }
+        : undefined;
+    expect(await again()).toMatchObject(
+      IN_USE(
+        `the lease s3://${LEASE} is that of ${holder}, which cannot be looked at: ${why} Wait for its end; if it has ended, delete the lease.`,
+      ),
+    );
+    s3.objects.delete(LEASE);
+    expect(await again()).toMatchObject({ started: true });
+  });
+
+  test('on its next instance type is not made if another start has taken over', async () => {
+    const other = { type: 'transform', name: 'other', region: 'us-east-1', start: 's' };
+    instead = (operation) => {
+      if (!operation.startsWith('Create')) return undefined;
+      leave({ job: other });
+      return { __type: 'ResourceLimitExceeded', message: 'the limit is 0 Instances' };
+    };
+    const types = ['--instance-type', 'ml.m5.xlarge', '--fallback-instance-type', 'ml.g5.xlarge'];
+    expect(await again(...types)).toMatchObject({
+      code: 'OUTPUTS_IN_USE',
+      error: expect.stringContaining('the transform job other writes'),
+    });
+    expect(sagemaker.calls.filter((name) => name.startsWith('Create'))).toHaveLength(1);
+    expect(lease()).toMatchObject({ job: other });
+  });
+});
+
+test('a file that is no lease, and one that was returned, keep nobody out', async () => {
+  s3.objects.set(LEASE, Buffer.from('{"execution": 7}'));
+  expect(await start('--job-name', 'first')).toMatchObject({ started: true });
+  leave({ execution: 'arn:aws:states:eu-west-1:2:execution:m:x', returned: true });
+  expect(await start('--job-name', 'second')).toMatchObject({ started: true });
+});
+
+test('a start with nothing to do returns the lease', async () => {
+  await start('--job-name', 'first');
+  jobs.set('first', 'Completed');
+  for (const name of ['a', 'b']) s3.objects.set(`tiles/out/${name}.csv.out`, Buffer.from('1'));
+  expect(await start('--missing-only')).toEqual({ started: false, missing: 0 });
+  expect(lease()).toMatchObject({ returned: true });
+});
+
+test('a write whose answer was lost is known again, and that of another start is none', async () => {
+  const credentials = { accessKeyId: 'a', secretAccessKey: 'b' };
+  const options = { endpoint: s3.url, forcePathStyle: true, region: 'us-east-1', credentials };
+  const client = new S3Client(options);
+  const place = leasePlace('s3://tiles/out');
+  const job: LeaseJob = { type: 'transform', name: 'n', region: 'us-east-1', start: 'one' };
+  try {
+    const etag = await writeLease(client, place, { job, returned: false }, undefined);
+    expect(etag).toEqual(expect.stringMatching(/./));
+    const repeated = await writeLease(client, place, { job, returned: false }, undefined);
+    expect(repeated).toBe(etag);
+    const other = { job: { ...job, start: 'two' }, returned: false };
+    expect(await writeLease(client, place, other, undefined)).toBeUndefined();
+    expect(await writeLease(client, place, other, '"old"')).toBeUndefined();
+    expect(await writeLease(client, place, other, etag)).not.toBeUndefined();
+  } finally {
+    client.destroy();
+  }
+});
+
+/** As another start, or a run, has left it. */
+function leave(what: object): void {
+  s3.objects.set(LEASE, Buffer.from(JSON.stringify(what)));
+  s3.modified.set(LEASE, Date.now());
+}
