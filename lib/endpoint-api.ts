@@ -15,7 +15,7 @@ import { Certificate } from 'aws-cdk-lib/aws-certificatemanager';
 import { Grant, type IGrantable, Policy, Role, ServicePrincipal } from 'aws-cdk-lib/aws-iam';
 import { ARecord, HostedZone, RecordTarget } from 'aws-cdk-lib/aws-route53';
 import { ApiGatewayDomain } from 'aws-cdk-lib/aws-route53-targets';
-import { Duration, Names, Stage, Token } from 'aws-cdk-lib/core';
+import { Duration, Names, Stack, Stage, Token } from 'aws-cdk-lib/core';
 import { Construct } from 'constructs';
 import { encryptionKeyOf, setEncryptionKey } from './encryption.ts';
 import { spellings } from './endpoint/default-name.ts';
@@ -99,12 +99,14 @@ export class EndpointApi extends Construct {
 
   /**
    * An endpoint under another name is a new one, which takes minutes to start: until it is proven, the API leads to the
-   * former one, which CloudFormation deletes last.
+   * former one, which CloudFormation deletes last. Autoscaling begins last, as API Gateway may refuse what is here.
    */
   private waitFor(endpoint: IRealtimeEndpoint, policy: Policy): void {
     this.method.node.addDependency(policy);
     if (!(endpoint instanceof RealtimeEndpoint) || Stage.of(endpoint) !== Stage.of(this)) return;
     this.method.node.addDependency(endpoint.deployment);
+    // Stacks that are nested in each other cannot wait for one another.
+    if (endpoint.stack === Stack.of(this)) endpoint.scaleAfter(this);
   }
 
   private createApi({ throttle, domain }: EndpointApiProps): RestApi {

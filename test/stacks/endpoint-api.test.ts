@@ -7,17 +7,19 @@ import { Annotations, Match, Template } from 'aws-cdk-lib/assertions';
 import { AccountPrincipal, ArnPrincipal, Role, ServicePrincipal } from 'aws-cdk-lib/aws-iam';
 import { Key } from 'aws-cdk-lib/aws-kms';
 import { Bucket } from 'aws-cdk-lib/aws-s3';
-import { Duration, Size, Stack } from 'aws-cdk-lib/core';
+import { Duration, NestedStack, Size, Stack } from 'aws-cdk-lib/core';
 import type { RunningRuntime } from 'sagemaker-tfs/development/serving';
 import {
+  addServingStacks,
   EndpointApi,
   type EndpointApiProps,
+  parseConfig,
   RealtimeEndpoint,
   type RealtimeEndpointProps,
 } from '../../lib/index.ts';
 import { type StandIn, startAwsStandIn } from '../rehearse/aws-stand-in.ts';
 import { serveFixtures } from '../support/fixture-runtime.ts';
-import { existingImage, testApp, testModel, testStack } from '../support/stacks.ts';
+import { existingImage, MODEL_DIR, testApp, testModel, testStack } from '../support/stacks.ts';
 import { callApi } from './api-gateway.ts';
 
 function apiOf(
@@ -333,6 +335,62 @@ test('the API leads to another endpoint only once that is proven, and may call t
   expect(policies).toHaveLength(1);
   // A policy under another name is made before the old one is deleted.
   expect(resources('digits-serverless').policies[0]?.[0]).not.toBe(policies[0]?.[0]);
+});
+
+describe('autoscaling begins after all that waits for the endpoint: a rollback cannot change a variant that is registered', () => {
+  const SCALING = 'AWS::ApplicationAutoScaling::';
+  const scaling = { maxInstances: 4, target: { concurrentRequests: 4 } };
+  const domain = {
+    name: 'models.example.com',
+    certificateArn: 'arn:aws:acm:us-east-1:111111111111:certificate/0123',
+    hostedZone: { id: 'Z0123456789', name: 'example.com' },
+  };
+  /** What comes after the endpoint, and is not there before each resource of autoscaling. */
+  function lateTypes(stack: Stack): string[] {
+    const all = Template.fromStack(stack).toJSON().Resources as Record<string, Resource>;
+    const ids = Object.keys(all);
+    const scales = ids.filter((id) => all[id]?.Type.startsWith(SCALING));
+    expect(scales).toHaveLength(2);
+    const waits = ids.filter((id) =>
+      [...closure(all, id)].some((one) => all[one]?.Type === 'AWS::SageMaker::Endpoint'),
+    );
+    return scales.flatMap((id) => {
+      const before = closure(all, id);
+      return waits
+        .filter((one) => !scales.includes(one) && !before.has(one))
+        .map((one) => all[one]?.Type ?? '');
+    });
+  }
+
+  test.each<[string, Partial<EndpointApiProps>]>([
+    ['keys', {}],
+    ['a domain', { domain }],
+    ['tokens', { auth: 'jwt', jwt: JWT, corsOrigin: 'https://app.example.com' }],
+    ['signatures', { auth: 'iam' }],
+  ])('an API with %s', (_, props) => {
+    const stack = testStack();
+    const variants = [{ model: testModel(stack, {}, 'Scaled'), scaling }];
+    expect(lateTypes(apiOf(props, { variants }, stack).stack)).toEqual([]);
+    const other = apiOf(props);
+    other.endpoint.autoScaleInstanceCount(scaling);
+    expect(lateTypes(other.stack)).toEqual([]);
+  });
+
+  test('an API and a smoke test of a configuration', () => {
+    const app = testApp();
+    const uri = '123456789012.dkr.ecr.us-east-1.amazonaws.com/serving:1';
+    const endpoint = { instanceType: 'ml.c6i.large', scaling, api: { auth: 'apiKey', domain } };
+    const models = { m: { model: MODEL_DIR, endpoint } };
+    addServingStacks(app, parseConfig({ image: { uri, variant: 'cpu' }, models }, 'test'));
+    expect(lateTypes(app.node.findChild('tensorflow-m') as Stack)).toEqual([]);
+  });
+
+  test('an API in a nested stack does not wait for itself', () => {
+    const { stack, endpoint } = apiOf({}, {});
+    endpoint.autoScaleInstanceCount(scaling);
+    new EndpointApi(new NestedStack(stack, 'Beside'), 'Api', { endpoint, auth: 'iam' });
+    expect(() => Template.fromStack(stack)).not.toThrow();
+  });
 });
 
 test.each([
