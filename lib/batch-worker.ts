@@ -18,7 +18,7 @@ import { BatchJob } from 'aws-cdk-lib/aws-events-targets';
 import { Grant, type IGrantable, type IRole } from 'aws-cdk-lib/aws-iam';
 import { RetentionDays } from 'aws-cdk-lib/aws-logs';
 import type { ITopic } from 'aws-cdk-lib/aws-sns';
-import { Annotations, Duration, Fn, Resource } from 'aws-cdk-lib/core';
+import { Annotations, Aws, Duration, Fn, Resource } from 'aws-cdk-lib/core';
 import type { Construct } from 'constructs';
 import { tellOfBlockedQueue, tellOfEndedJobs } from './batch/tell-of-ends.ts';
 import { checkWorker } from './batch-worker/check-props.ts';
@@ -180,7 +180,8 @@ export class BatchWorker extends Resource {
     const container = new EcsEc2ContainerDefinition(this, 'Container', {
       image: ContainerImage.fromRegistry(model.image.imageUri),
       command: workerCommand(this, props, model.data.container.modelDataUrl ?? ''),
-      environment: { ...environment },
+      // Agents of ECS before 2026 set none: https://github.com/aws/amazon-ecs-agent/pull/4946
+      environment: { AWS_REGION: Aws.REGION, ...environment },
       cpu: vcpus,
       memory,
       ...(model.image.platform.accelerator === 'gpu' && { gpu: 1 }),

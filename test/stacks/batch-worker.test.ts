@@ -136,6 +136,20 @@ describe('notices on the way', () => {
   });
 });
 
+test('a worker knows its region, whatever agent of ECS starts it; a variable of its own goes first', () => {
+  const regionOf = (handlerEnvironment: Record<string, string> = {}) => {
+    const { template } = deploy({}, { handlerEnvironment });
+    const { ContainerProperties } = only(template, 'AWS::Batch::JobDefinition') as {
+      ContainerProperties: { Environment: { Name: string; Value: unknown }[] };
+    };
+    return ContainerProperties.Environment.filter(({ Name }) => Name === 'AWS_REGION');
+  };
+  expect(regionOf()).toEqual([{ Name: 'AWS_REGION', Value: { Ref: 'AWS::Region' } }]);
+  expect(regionOf({ AWS_REGION: 'eu-west-1' })).toEqual([
+    { Name: 'AWS_REGION', Value: 'eu-west-1' },
+  ]);
+});
+
 test.each(CONFIGURATIONS)('AWS takes it: %s', (_name, props, gpu) => {
   const { template } = deploy(
     props,

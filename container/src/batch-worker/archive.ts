@@ -7,7 +7,7 @@ import { join } from 'node:path';
 import { pipeline } from 'node:stream/promises';
 import { promisify } from 'node:util';
 import { BatchError, parseS3Uri } from '@sagemaker-tfs/batch';
-import { openObject } from '@sagemaker-tfs/batch/s3';
+import { httpStatusOf, openObject } from '@sagemaker-tfs/batch/s3';
 import { s3Client } from './store.ts';
 
 const ARCHIVE = /\.(tar\.gz|tgz)$/i;
@@ -77,12 +77,19 @@ async function download(uri: string, file: string): Promise<void> {
     const { name, message } = cause as Error;
     throw new BatchError(
       'MODEL_UNREADABLE',
-      `batch worker: --model-path ${uri} cannot be read: ${name}: ${message}. The role needs s3:GetObject for it.`,
+      `batch worker: --model-path ${uri} cannot be read: ${name}: ${message.replace(/[.]$/, '')}. ${adviceFor(cause)}`,
       { cause },
     );
   } finally {
     s3.destroy();
   }
+}
+
+/** What to do: S3 names what a role lacks, and an error before its answer is of the worker's own surroundings. */
+function adviceFor(cause: unknown): string {
+  if (httpStatusOf(cause) !== undefined) return 'The role needs s3:GetObject for it.';
+  if ((cause as Error).message === 'Region is missing') return 'Set AWS_REGION.';
+  return 'Check the credentials of the worker, and its way to S3.';
 }
 
 async function archiveAt(path: string): Promise<string | undefined> {

@@ -1,0 +1,36 @@
+/** What a worker says of a model that it cannot read, and what to do. */
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { modelDirectoryAt } from './archive.ts';
+
+const server = createServer((_, response) => {
+  response.writeHead(403, { 'content-type': 'application/xml' });
+  response.end('<Error><Code>AccessDenied</Code><Message>Access Denied</Message></Error>');
+});
+const before = { ...process.env };
+beforeAll(() => new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve)));
+afterEach(() => {
+  process.env = { ...before };
+});
+afterAll(() => server.close());
+
+const KEYS = { AWS_ACCESS_KEY_ID: 'a', AWS_SECRET_ACCESS_KEY: 'b' };
+const REGION = { AWS_REGION: 'us-east-1' };
+
+test.each<[string, env: Record<string, string>, advice: RegExp]>([
+  ['without a region', KEYS, /Region is missing\. Set AWS_REGION\.$/],
+  ['without credentials', REGION, /Check the credentials of the worker, and its way to S3\.$/],
+  ['that S3 refuses', { ...KEYS, ...REGION }, /The role needs s3:GetObject for it\.$/],
+])('a model %s', async (_, env, advice) => {
+  const none = Object.entries(before).filter(([name]) => !name.startsWith('AWS_'));
+  process.env = {
+    ...Object.fromEntries(none),
+    ...{ AWS_CONFIG_FILE: '/none', AWS_SHARED_CREDENTIALS_FILE: '/none' },
+    ...{ AWS_EC2_METADATA_DISABLED: 'true', AWS_MAX_ATTEMPTS: '1' },
+    AWS_ENDPOINT_URL: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    ...env,
+  };
+  const uri = 's3://models/model.tar.gz';
+  const refused = { code: 'MODEL_UNREADABLE', message: expect.stringMatching(advice) };
+  await expect(modelDirectoryAt(uri)).rejects.toMatchObject(refused);
+});
