@@ -1,6 +1,11 @@
 /** What instances of AWS Batch start with beyond the settings of their environment. */
 import { CfnComputeEnvironment, type ManagedEc2EcsComputeEnvironment } from 'aws-cdk-lib/aws-batch';
-import { CfnLaunchTemplate, type ILaunchTemplate, LaunchTemplate } from 'aws-cdk-lib/aws-ec2';
+import {
+  BlockDeviceVolume,
+  EbsDeviceVolumeType,
+  type ILaunchTemplate,
+  LaunchTemplate,
+} from 'aws-cdk-lib/aws-ec2';
 import { Size } from 'aws-cdk-lib/core';
 import type { Construct } from 'constructs';
 import { WORKER_DISK_GIB } from '../rules/bounds.ts';
@@ -40,25 +45,19 @@ export function checkLaunch(
 export function launchTemplateOf(scope: Construct, props: BatchWorkerProps): ILaunchTemplate {
   if (props.launchTemplate) return props.launchTemplate;
   const { diskSize = WORKER_DISK } = props;
-  const template = new CfnLaunchTemplate(scope, 'LaunchTemplate', {
-    launchTemplateData: {
-      metadataOptions: { httpTokens: 'required' },
-      blockDeviceMappings: [
-        {
-          deviceName: ROOT,
-          ebs: {
-            volumeSize: diskSize.toGibibytes(),
-            volumeType: 'gp3',
-            encrypted: true,
-            deleteOnTermination: true,
-          },
-        },
-      ],
-    },
-  });
-  return LaunchTemplate.fromLaunchTemplateAttributes(scope, 'Launch', {
-    launchTemplateId: template.ref,
-    versionNumber: template.attrLatestVersionNumber,
+  // The construct of the CDK tags what is created at launch, which the tags of a template alone do not.
+  return new LaunchTemplate(scope, 'LaunchTemplate', {
+    requireImdsv2: true,
+    blockDevices: [
+      {
+        deviceName: ROOT,
+        volume: BlockDeviceVolume.ebs(diskSize.toGibibytes(), {
+          volumeType: EbsDeviceVolumeType.GP3,
+          encrypted: true,
+          deleteOnTermination: true,
+        }),
+      },
+    ],
   });
 }
 

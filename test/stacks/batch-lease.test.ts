@@ -12,7 +12,7 @@ import {
 } from './batch-machine.ts';
 import { type S3StandIn, startS3ForSdk } from './s3-stand-in.ts';
 
-jest.setTimeout(60_000);
+jest.setTimeout(300_000);
 
 const template = batchTemplate(() => ({ sharding: { objectsPerShard: 3, maxConcurrentJobs: 2 } }));
 const machine = machineOf(template);

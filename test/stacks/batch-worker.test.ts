@@ -65,7 +65,7 @@ describe('what instances start with', () => {
 
   test('session tokens of the metadata service, and an encrypted disk, of the newest version', () => {
     const { template } = deploy({ diskSize: Size.gibibytes(200) });
-    expect(only(template, 'AWS::EC2::LaunchTemplate').LaunchTemplateData).toEqual({
+    expect(only(template, 'AWS::EC2::LaunchTemplate').LaunchTemplateData).toMatchObject({
       MetadataOptions: { HttpTokens: 'required' },
       BlockDeviceMappings: [
         {
@@ -79,6 +79,25 @@ describe('what instances start with', () => {
       LaunchTemplateId: { Ref: id },
       Version: { 'Fn::GetAtt': [id, 'LatestVersionNumber'] },
     });
+  });
+
+  test('tags, as volumes and the template itself have to be asked for', () => {
+    const { template } = deploy((stack) => {
+      Tags.of(stack).add('team', 'tiles');
+      return {};
+    });
+    const { LaunchTemplateData, TagSpecifications } = only(
+      template,
+      'AWS::EC2::LaunchTemplate',
+    ) as { LaunchTemplateData: { TagSpecifications: object[] }; TagSpecifications: object[] };
+    const tagged = [...LaunchTemplateData.TagSpecifications, ...TagSpecifications];
+    const own = { Key: 'team', Value: 'tiles' };
+    expect(tagged).toEqual(
+      ['instance', 'volume', 'launch-template'].map((ResourceType) => ({
+        ResourceType,
+        Tags: expect.arrayContaining([own]),
+      })),
+    );
   });
 
   const imported = (attributes: LaunchTemplateAttributes) => (stack: Stack) => ({
