@@ -26,7 +26,7 @@ type ConstructErrorCode = keyof typeof CONSTRUCT_ERRORS;
 
 interface RunErrorEntry {
   readonly meaning: string;
-  /** Running jobs of its run id continue: they are those of another execution, or have been paid for. */
+  /** Running jobs of the execution continue to their end. */
   readonly jobsContinue?: true;
 }
 
@@ -34,16 +34,14 @@ interface RunErrorEntry {
 export const RUN_ERRORS = {
   InvalidInput: {
     meaning: 'The input of the execution has settings that are unknown, wrong or in conflict.',
-    jobsContinue: true,
   },
   AlreadyRunning: {
     meaning:
       'Another execution writes below the same output prefix, and has not ended within `waitMinutes`; or it has done so while this one, which was then redriven, was stopped.',
-    jobsContinue: true,
   },
   BeginFailed: {
-    meaning: 'The lease of the output prefix could not be taken.',
-    jobsContinue: true,
+    meaning:
+      'The lease of the output prefix could not be taken, or nobody can see how the first execution with the same `event` ended.',
   },
   NothingFound: { meaning: 'No input lies below the prefix, and `allowEmpty` is not set.' },
   TransformFailed: { meaning: 'The job of a run without shards failed, or could not be started.' },

@@ -98,7 +98,8 @@ export interface TransformSettings {
   readonly waitMinutes: number;
   /**
    * Names what starts the run. AWS delivers events at least once: of several executions with the same event, `inputUri` and
-   * `outputUri` only the first works, and the others end well at once. Empty: every execution works.
+   * `outputUri` only the first works, and the others end well at once. If it has failed, the next one works. Empty: every
+   * execution works.
    */
   readonly event: string;
 }

@@ -11,8 +11,9 @@ import { statesArn } from './states-arn.ts';
 
 const ALREADY_RUNNING = 'Already running';
 const WAIT_FOR_HOLDER = 'Wait for holder?';
+const EVENT_UNCLEAR = 'Event unclear';
 
-/** JSONata of the input, with why the holder cannot be looked at. */
+/** JSONata of the input, with why an execution or a job cannot be looked at. */
 const HIDDEN =
   '$merge([$states.input, { "begun": $merge([$states.input.begun, { "hidden": $states.errorOutput.Cause }]) }])';
 const LOOK_RETRY = { ErrorEquals: ['States.TaskFailed', 'States.Timeout'], ...BACK_OFF };
@@ -54,18 +55,21 @@ const JOB_LOOKS = {
   processing: 'Describe holding Processing job',
 } as const satisfies Record<LeaseJob['type'], keyof typeof JOB_STATES>;
 
-/** Whether the run or the job that holds the lease still works. */
-const HOLDER_STATES = {
-  ...JOB_STATES,
-  'Describe holder': {
+/**
+ * Looks at an execution, and adds its `status`.
+ * @param execution JSONata of its ARN
+ * @param next the states after that, if there is none any more, and if it cannot be looked at (`begun.hidden` says why)
+ */
+function describeState(
+  execution: string,
+  next: Readonly<Record<'seen' | 'gone' | 'hidden', string>>,
+) {
+  return {
     Type: 'Task',
     Resource: statesArn('aws-sdk:sfn:describeExecution'),
     // Another machine may be under a key that this one may not use: its state alone is not encrypted.
     // https://docs.aws.amazon.com/step-functions/latest/apireference/API_DescribeExecution.html
-    Arguments: {
-      ExecutionArn: jsonata('$states.input.begun.holder'),
-      IncludedData: 'METADATA_ONLY',
-    },
+    Arguments: { ExecutionArn: jsonata(execution), IncludedData: 'METADATA_ONLY' },
     Retry: [
       {
         ErrorEquals: ['Sfn.ExecutionDoesNotExistException', 'Sfn.InvalidArnException'],
@@ -77,17 +81,27 @@ const HOLDER_STATES = {
       {
         ErrorEquals: ['Sfn.ExecutionDoesNotExistException', 'Sfn.InvalidArnException'],
         Output: jsonata('$states.input'),
-        Next: MACHINE_STATES.takeOver,
+        Next: next.gone,
       },
       {
         ErrorEquals: ['States.ALL'],
         Output: jsonata(HIDDEN),
-        Next: WAIT_FOR_HOLDER,
+        Next: next.hidden,
       },
     ],
     Output: jsonata('$merge([$states.input, { "status": $states.result.Status }])'),
-    Next: HOLDER_ENDED,
-  },
+    Next: next.seen,
+  };
+}
+
+/** Whether the run or the job that holds the lease still works. */
+const HOLDER_STATES = {
+  ...JOB_STATES,
+  'Describe holder': describeState('$states.input.begun.holder', {
+    seen: HOLDER_ENDED,
+    gone: MACHINE_STATES.takeOver,
+    hidden: WAIT_FOR_HOLDER,
+  }),
   [HOLDER_ENDED]: {
     Type: 'Choice',
     Choices: [
@@ -101,6 +115,49 @@ const HOLDER_STATES = {
     Default: WAIT_FOR_HOLDER,
   },
 };
+
+/** JSONata of why nobody knows whether the event's work is done, and what to do. */
+const FIRST_UNSEEN =
+  '"another execution has the event " & $states.input.settings.event & ": " & $states.input.begun.repeats & ", which cannot be looked at: " & $states.input.begun.hidden & ". If it has failed, start again with an input without event"';
+
+/**
+ * Whether the first execution with this one's event runs, or has succeeded: then this one has nothing to do. If it has
+ * failed, this one does its work.
+ */
+function eventStates({ failure, repeated }: Readonly<Record<'failure' | 'repeated', string>>) {
+  return {
+    'First visible?': {
+      Type: 'Choice',
+      Choices: [{ Condition: jsonata('$exists($states.input.begun.hidden)'), Next: EVENT_UNCLEAR }],
+      Default: 'Describe first',
+    },
+    'Describe first': describeState('$states.input.begun.repeats', {
+      seen: 'First failed?',
+      gone: MACHINE_STATES.takeEvent,
+      hidden: EVENT_UNCLEAR,
+    }),
+    'First failed?': {
+      Type: 'Choice',
+      Choices: [
+        {
+          Condition: jsonata('$states.input.status in ["FAILED", "TIMED_OUT", "ABORTED"]'),
+          Next: MACHINE_STATES.takeEvent,
+        },
+      ],
+      Default: 'Repeats',
+    },
+    Repeats: {
+      Type: 'Pass',
+      Output: jsonata('{ "repeats": $states.input.begun.repeats }'),
+      Next: repeated,
+    },
+    [EVENT_UNCLEAR]: {
+      Type: 'Pass',
+      Output: jsonata(runFailure('BeginFailed', FIRST_UNSEEN)),
+      Next: failure,
+    },
+  };
+}
 
 /** JSONata of the seconds that the run has waited. */
 const WAITED = '($exists($states.input.waited) ? $states.input.waited : 0)';
@@ -172,8 +229,7 @@ export function beginStates(
       Choices: [
         {
           Condition: jsonata('$exists($states.input.begun.repeats)'),
-          Output: jsonata('{ "repeats": $states.input.begun.repeats }'),
-          Next: repeated,
+          Next: 'First visible?',
         },
         {
           Condition: jsonata('$exists($states.input.begun.refused)'),
@@ -195,6 +251,8 @@ export function beginStates(
       ],
       Default: 'Describe holder',
     },
+    ...eventStates({ failure, repeated }),
+    [MACHINE_STATES.takeEvent]: call('{ "takeEvent": $states.input.begun.claim }'),
     ...HOLDER_STATES,
     ...WAIT_STATES,
     [MACHINE_STATES.takeOver]: call('{ "takeOver": $states.input.begun.lease }'),

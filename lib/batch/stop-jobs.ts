@@ -68,7 +68,7 @@ function grantStop(role: Role, machine: StateMachine, prefix: string): void {
   role.addToPolicy(
     new PolicyStatement({ actions: ['sagemaker:ListTransformJobs'], resources: ['*'] }),
   );
-  // An event has no input where that is large or under a key.
+  // It may run again by now, and its event has no error under a key.
   const executions = stack.formatArn({
     service: 'states',
     resource: 'execution',
@@ -77,13 +77,6 @@ function grantStop(role: Role, machine: StateMachine, prefix: string): void {
   });
   role.addToPolicy(
     new PolicyStatement({ actions: ['states:DescribeExecution'], resources: [executions] }),
-  );
-  // Which of them another run of the same name has made.
-  role.addToPolicy(
-    new PolicyStatement({
-      actions: ['states:ListExecutions'],
-      resources: [machine.stateMachineArn],
-    }),
   );
   grantReadRuns(role, machine);
   justifyWildcard(role, executions, 'Executions of this one state machine');

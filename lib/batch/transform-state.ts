@@ -27,15 +27,17 @@ const DESCRIBE = statesArn('aws-sdk:sagemaker:describeTransformJob');
 
 /**
  * JSONata of the job's name, which is the same when a call is made again: its answer may have been lost after the job
- * was made, and SageMaker then says that the name is taken instead of making a second one.
+ * was made, and SageMaker then says that the name is taken instead of making a second one. Shards, executions of their
+ * own, have that of the run in their input: whoever stops it stops their jobs as well, and those of no other execution.
  */
 function jobName(state: string, { jobNamePrefix }: FixedJobProps, settings: string): string {
   return `(
     $execution := $states.context.Execution;
     $job := $states.input.job;
     $try := $exists($job) ? [$job.made, $job.round, $job.type] : [0, 0, 0];
+    $run := $exists($states.input.execution) ? $states.input.execution : $execution.Id;
     $call := $join([$execution.Id, $string($execution.RedriveCount), $states.input.shard, ${literal(state)}, $string($states.input.waits), $string($try)], " ");
-    ${jobNameJsonata(jobNamePrefix, `(${settings}).runId`, '$call')}
+    ${jobNameJsonata(jobNamePrefix, `(${settings}).runId`, '$run', '$call')}
   )`;
 }
 

@@ -63,7 +63,6 @@ OPERATIONS = {
         "StartExecution",
         "StopExecution",
         "DescribeExecution",
-        "ListExecutions",
         "GetExecutionHistory",
     ],
     "batch": [

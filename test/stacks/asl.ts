@@ -66,6 +66,7 @@ interface State {
   readonly Next?: string;
   readonly End?: boolean;
   readonly Output?: unknown;
+  readonly Label?: string;
   readonly Resource?: string;
   readonly Arguments?: unknown;
   readonly Choices?: readonly {
@@ -272,11 +273,14 @@ async function runMap(state: State, scope: Scope, service: Service): Promise<unk
       const context = { ...scope.context, Map: { Item: { Index, Value: item } } };
       const input = await output(ItemSelector, { ...scope, context }, item);
       checkSize(input);
+      // An item is an execution of its own.
+      const own = scope.context.Execution as { readonly Id?: string };
+      const child = { ...context, Execution: { ...own, Id: `${own.Id}/${state.Label}:${Index}` } };
       const progress = scope.items.get(Index) ?? new Progress();
       scope.items.set(Index, progress);
       if (progress.result) continue;
       try {
-        await execute(ItemProcessor, input, service, context, scope.history.all, progress);
+        await execute(ItemProcessor, input, service, child, scope.history.all, progress);
       } catch (error) {
         if (!(error instanceof StateError)) throw error;
         failures++;

@@ -35,12 +35,27 @@ beforeEach(async () => {
 });
 afterEach(() => s3.close());
 
+/** How executions of these names have ended; others run. */
+let ended: Record<string, string>;
+beforeEach(() => {
+  ended = {};
+});
+
+/** What Step Functions says of an execution. */
+function describeExecution({ ExecutionArn }: { readonly ExecutionArn: string }): object {
+  const Status = ended[ExecutionArn.split(':').at(-1) ?? ''] ?? 'RUNNING';
+  if (Status.endsWith('Exception')) throw new StateError(`Sfn.${Status}`, 'no permission');
+  return { Status };
+}
+
 /** Runs an execution of this name. */
 async function start(name: string, input: object) {
   const jobs: Job[] = [];
   const service: Service = (resource, args) => {
     if (resource === DESCRIBE) return { TransformJobStatus: 'Completed' };
-    if (resource.endsWith('describeExecution')) return { Status: 'RUNNING' };
+    if (resource.endsWith('describeExecution')) {
+      return describeExecution(args as { ExecutionArn: string });
+    }
     if (!resource.endsWith('createTransformJob')) return functionOn(s3)(resource, args);
     jobs.push(args as Job);
     const { S3DataType } = (args as Job).TransformInput.DataSource.S3DataSource;
@@ -86,6 +101,63 @@ describe.each([
     await start('first', upload('617f'));
     expect((await start('first', upload('617f'))).output).not.toHaveProperty('repeats');
     expect((await start('second', upload(''))).output).not.toHaveProperty('repeats');
+  });
+
+  test.each(['SUCCEEDED', 'PENDING_REDRIVE'])(
+    'whose event comes twice works once, though the first is %s',
+    async (status) => {
+      const first = await start('first', upload('617f'));
+      ended.first = status;
+      const second = await start('second', upload('617f'));
+      expect(second).toMatchObject({ jobs: [], output: { repeats: first.Id } });
+    },
+  );
+
+  test.each(['FAILED', 'TIMED_OUT', 'ABORTED', 'ExecutionDoesNotExistException'])(
+    'whose first execution is %s works in the next one, and in no third',
+    async (status) => {
+      await start('first', upload('617f'));
+      for (const path of [...s3.objects.keys()]) {
+        if (/^data\/output\/20/.test(path)) s3.objects.delete(path);
+      }
+      ended.first = status;
+      const second = await start('second', upload('617f'));
+      expect(second.jobs.length).toBeGreaterThan(0);
+      expect(second.output).not.toHaveProperty('repeats');
+      expect(second.output).not.toBeInstanceOf(StateError);
+      const third = await start('third', upload('617f'));
+      expect(third).toMatchObject({ jobs: [], output: { repeats: second.Id } });
+      // One that is redriven at its first state has lost the event.
+      const again = await start('first', upload('617f'));
+      expect(again).toMatchObject({ jobs: [], output: { repeats: second.Id } });
+    },
+  );
+
+  test('whose first execution cannot be looked at says so', async () => {
+    const first = await start('first', upload('617f'));
+    ended.first = 'AccessDeniedException';
+    const { output, jobs } = await start('second', upload('617f'));
+    expect(jobs).toEqual([]);
+    expect(output).toMatchObject({
+      error: 'BeginFailed',
+      cause: `another execution has the event 617f: ${first.Id}, which cannot be looked at: no permission. If it has failed, start again with an input without event`,
+    });
+  });
+
+  test('whose first execution is of another region says so', async () => {
+    const first = await start('first', upload('617f'));
+    for (const [path, body] of s3.objects) {
+      if (!path.includes('/events/')) continue;
+      s3.objects.set(path, Buffer.from(String(body).replace('us-east-1', 'eu-west-1')));
+    }
+    const { output, jobs } = await start('second', upload('617f'));
+    expect(jobs).toEqual([]);
+    expect(output).toMatchObject({
+      error: 'BeginFailed',
+      cause: expect.stringContaining(
+        `${first.Id.replace('us-east-1', 'eu-west-1')}, which cannot be looked at: region eu-west-1 is another one`,
+      ),
+    });
   });
 
   test('whose event comes again while the first one works does not fail', async () => {

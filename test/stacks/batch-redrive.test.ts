@@ -1,4 +1,5 @@
 /** Executions that are stopped and redriven, at every moment, alone and after another run has had the outputs. */
+import { isJobOfExecution } from '@sagemaker-tfs/batch';
 import { execute, Progress, type Service, StateError, Stopped } from './asl.ts';
 import {
   batchTemplate,
@@ -13,9 +14,14 @@ import { type S3StandIn, startS3ForSdk } from './s3-stand-in.ts';
 
 jest.setTimeout(120_000);
 
-const machine = machineOf(
-  batchTemplate(() => ({ sharding: { objectsPerShard: 3, maxConcurrentJobs: 2 } })),
-);
+const template = batchTemplate(() => ({ sharding: { objectsPerShard: 3, maxConcurrentJobs: 2 } }));
+const machine = machineOf(template);
+/** That the function has which stops jobs. */
+const PREFIX = Object.values(template.findResources('AWS::Lambda::Function')).flatMap(
+  ({ Properties }) =>
+    (Properties.Environment as { Variables?: { JOB_NAME_PREFIX?: string } } | undefined)?.Variables
+      ?.JOB_NAME_PREFIX ?? [],
+)[0] as string;
 const LEASE = 'data/output/_shards/lease.json';
 const ID = 'arn:aws:states:us-east-1:111111111111:execution:nightly:first';
 const OTHER = 'arn:aws:states:us-east-1:111111111111:execution:nightly:other';
@@ -56,10 +62,13 @@ function sageMaker(transform: (job: Job, made: number) => void) {
     return { TransformJobName: name, TransformJobStatus: own.status };
   };
   /** As the function does for an execution that has ended. */
-  const stopAll = () => {
-    for (const own of jobs.values()) if (own.status === 'InProgress') own.status = 'Stopped';
+  const stopJobsOf = (execution: string) => {
+    for (const [name, own] of jobs) {
+      if (own.status !== 'InProgress' || !isJobOfExecution(PREFIX, execution, name)) continue;
+      own.status = 'Stopped';
+    }
   };
-  return { jobs, service, stopAll };
+  return { jobs, service, stopJobsOf };
 }
 
 const all = (job: Job) => writeOutputs(s3)(job);
@@ -79,7 +88,7 @@ async function redriven(
   transform: (job: Job, made: number) => void,
   { at, meanwhile = () => undefined }: { at: number; meanwhile?: () => void },
 ) {
-  const { jobs, service, stopAll } = sageMaker(transform);
+  const { jobs, service, stopJobsOf } = sageMaker(transform);
   let calls = 0;
   let stoppedIn: string | undefined;
   let running = true;
@@ -105,7 +114,8 @@ async function redriven(
     });
   const first = await go();
   if (!(first instanceof Stopped)) return { output: first, made: jobs.size, ended: true };
-  stopAll();
+  stopJobsOf(ID);
+  expect([...jobs.values()].filter(({ status }) => status === 'InProgress')).toEqual([]);
   meanwhile();
   const before = jobs.size;
   running = true;
@@ -113,6 +123,7 @@ async function redriven(
   progress.redrive();
   const output = await go();
   const names = [...jobs.keys()];
+  expect(names.filter((name) => !isJobOfExecution(PREFIX, ID, name))).toEqual([]);
   return { output, made: names.length - before, stoppedIn, ended: false };
 }
 
@@ -157,6 +168,56 @@ describe.each(WAYS)('a run %s', (_, settings, transform) => {
       kept++;
     }
     expect(kept).toBeGreaterThan(3);
+  });
+});
+
+describe('executions with one runId at once', () => {
+  const OUTPUTS = ['s3://data/output/', 's3://data/output/tenant2/'];
+
+  /** Stopped in the first look at a job that runs. */
+  async function stopped(
+    execution: string,
+    settings: object,
+    { jobs, service }: ReturnType<typeof sageMaker>,
+    progress: Progress,
+  ): Promise<void> {
+    const aws: Service = (resource, args) => {
+      if (resource === DESCRIBE) {
+        const { TransformJobName } = args as Job;
+        if (jobs.get(TransformJobName)?.status === 'InProgress') throw new Stopped();
+        return service(resource, args);
+      }
+      if (resource === 'wait') return undefined;
+      return isCreate(resource) ? service(resource, args) : functionOn(s3)(resource, args);
+    };
+    const context = { Execution: { Name: 'n', Id: execution } };
+    const input = { runId: '2026-11-29', ...settings };
+    await expect(
+      execute(machine, input, aws, context, { longest: 0 }, progress),
+    ).rejects.toBeInstanceOf(Stopped);
+  }
+
+  test.each(WAYS)('stop their own jobs alone, %s', async (_, settings) => {
+    const stand = sageMaker(all);
+    const [first, other] = OUTPUTS.map((outputUri) => ({ ...settings, outputUri }));
+    const progress = new Progress();
+    const runningOf = (execution: string) =>
+      [...stand.jobs].filter(
+        ([name, { status }]) =>
+          status === 'InProgress' && isJobOfExecution(PREFIX, execution, name),
+      ).length;
+    await stopped(ID, first ?? {}, stand, progress);
+    await stopped(OTHER, other ?? {}, stand, new Progress());
+    expect([runningOf(ID), runningOf(OTHER)]).toEqual([1, 1]);
+    stand.stopJobsOf(ID);
+    expect([runningOf(ID), runningOf(OTHER)]).toEqual([0, 1]);
+    progress.redrive();
+    await stopped(ID, first ?? {}, stand, progress);
+    expect([runningOf(ID), runningOf(OTHER)]).toEqual([1, 1]);
+    stand.stopJobsOf(ID);
+    expect([runningOf(ID), runningOf(OTHER)]).toEqual([0, 1]);
+    stand.stopJobsOf(OTHER);
+    expect(runningOf(OTHER)).toBe(0);
   });
 });
 
@@ -227,10 +288,10 @@ test('a pause of a throttled job ends with a look at the lease, too', async () =
 describe('a job that somebody stops', () => {
   /** The first of them. */
   function stopping(transform: (job: Job) => void) {
-    const { jobs, service, stopAll } = sageMaker(transform);
+    const { jobs, service, stopJobsOf } = sageMaker(transform);
     const aws: Service = (resource, args) => {
       if (resource === 'wait') return undefined;
-      if (resource === DESCRIBE && jobs.size === 1) stopAll();
+      if (resource === DESCRIBE && jobs.size === 1) stopJobsOf(ID);
       return isCreate(resource) || resource === DESCRIBE
         ? service(resource, args)
         : functionOn(s3)(resource, args);

@@ -1,5 +1,5 @@
 /** Sharded runs that go wrong, executed: failures are injected into SageMaker, Lambda and S3. */
-import { isJobOf, jobNameStart } from '@sagemaker-tfs/batch';
+import { isJobOf, runMark } from '@sagemaker-tfs/batch';
 import type { TransformSettings } from '@sagemaker-tfs/batch/settings';
 import type { PendingResult, ShardRequest } from '../../lib/batch/handler/index.ts';
 import { jobsContinue } from '../../lib/testing/parts.ts';
@@ -438,14 +438,16 @@ describe('calls without an answer', () => {
     expect(new Set(jobs.map(({ TransformJobName }) => TransformJobName)).size).toBe(2);
   });
 
-  test('the names of jobs tell their run, to the command and to who stops them', async () => {
+  test('the names of jobs tell their run and its execution to the command', async () => {
+    const own = 'arn:execution';
     const { jobs } = await later(machine, { runId: 'night-7' }, writeOutputs(s3));
     const names = jobs.map(({ TransformJobName }) => TransformJobName);
     expect(names.length).toBeGreaterThan(0);
     for (const name of names) {
-      expect(isJobOf('night-7', name)).toBe(true);
-      expect(isJobOf('night-8', name)).toBe(false);
-      expect(name).toContain(jobNameStart('night-7'));
+      expect(isJobOf('night-7', own, name)).toBe(true);
+      expect(isJobOf('night-8', own, name)).toBe(false);
+      expect(isJobOf('night-7', 'arn:other', name)).toBe(false);
+      expect(name).toContain(runMark('night-7'));
     }
   });
 

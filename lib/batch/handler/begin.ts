@@ -20,7 +20,7 @@ import { claimOrigin, findObject, originPlace, receive } from '@sagemaker-tfs/ba
 import type { TransformSettings } from '@sagemaker-tfs/batch/settings';
 import * as z from 'zod';
 import { runPlace, sharedPlace } from './run-places.ts';
-import { findJson, readJson, readManifest, writeIf } from './storage.ts';
+import { findJson, readManifest, writeIf } from './storage.ts';
 
 /** What the state machine gets. */
 export interface BeginResult {
@@ -34,10 +34,12 @@ export interface BeginResult {
   readonly lease?: string;
   /** The object that is the lease. */
   readonly leaseUri?: string;
-  /** Why nobody here can see whether the holder has ended. */
+  /** Why nobody here can see whether the holder, or the first execution of the event, has ended. */
   readonly hidden?: string;
-  /** Execution that another event of the same name has started; this one has nothing to do. */
+  /** Execution that has the same event. While it runs, or if it has succeeded, this one has nothing to do. */
   readonly repeats?: string;
+  /** Names that execution's claim of the event; the same again takes it over. */
+  readonly claim?: string;
   /** Why the input of this execution cannot be run. */
   readonly refused?: string;
   /** Times from which on outputs count, milliseconds since 1970 by S3's clock. */
@@ -60,13 +62,15 @@ export interface BeginRequest {
   readonly execution: string;
   /** Lease of an execution that has ended. */
   readonly takeOver?: string;
+  /** Claim of an execution that did not succeed. */
+  readonly takeEvent?: string;
 }
 
 /** Takes the lease, then writes the origin. Both are left as they are where this execution has done so before. */
 export async function beginRun(s3: S3Client, request: BeginRequest): Promise<BeginResult> {
   const { settings, execution } = request;
-  const repeats = await firstOfEvent(s3, request);
-  if (repeats !== undefined) return { repeats };
+  const first = await firstOfEvent(s3, request);
+  if (first) return first;
   const refused = await whyOtherInputs(s3, settings);
   if (refused !== undefined) return { refused };
   const taken = await takeLease(s3, request);
@@ -85,13 +89,14 @@ const BEGUN = 'begun.json';
 const eventSchema = z.object({ execution: z.string() });
 
 /**
- * The other execution that has the event of this one, if there is one. The first to ask has it for good.
+ * The other execution that has the event of this one, if there is one. The first to ask has it, until it has failed and
+ * another one takes it over: a new execution in the console has a copy of the input, with its event.
  * @see https://docs.aws.amazon.com/eventbridge/latest/ref/event-delivery-level.html
  */
 async function firstOfEvent(
   s3: S3Client,
-  { settings, execution }: BeginRequest,
-): Promise<string | undefined> {
+  { settings, execution, takeEvent }: BeginRequest,
+): Promise<BeginResult | undefined> {
   const { event, inputUri } = settings;
   // An execution that an earlier release started has none.
   if (!event) return undefined;
@@ -99,9 +104,13 @@ async function firstOfEvent(
     .update(JSON.stringify([event, inputUri]))
     .digest('hex');
   const place = sharedPlace(settings, `events/${name}.json`);
-  if (await writeIf(s3, place, { execution }, { IfNoneMatch: '*' })) return undefined;
-  const { execution: first } = await readJson(s3, place, eventSchema);
-  return first === execution ? undefined : first;
+  const condition = takeEvent ? { IfMatch: takeEvent } : { IfNoneMatch: '*' as const };
+  if (await writeIf(s3, place, { execution }, condition)) return undefined;
+  const { bytes, ETag: claim = '' } = await receive(s3, place);
+  const { execution: first } = eventSchema.parse(JSON.parse(new TextDecoder().decode(bytes)));
+  if (first === execution) return undefined;
+  const hidden = hiddenFrom(execution, first);
+  return { repeats: first, claim, ...(hidden !== undefined && { hidden }) };
 }
 
 /** The settings that decide which inputs a run has. */

@@ -12,43 +12,27 @@ let stopped: string[];
 /** Jobs that cannot be stopped, with how many times more. */
 let refusing: Record<string, number>;
 let asked: Record<string, unknown>[];
-/** Running jobs, and when they were made. */
-let running: Record<string, number>;
+/** Names of running jobs. */
+let running: Set<string>;
 /** What happens before a list of jobs is answered. */
 let meanwhile: (look: number) => void;
-let execution: { input?: string; error?: string; status?: string; startDate?: number };
-/** Executions by name, with their starts and inputs. */
-let others: Record<string, { startDate: number; input: string }>;
-/** When the execution ended, in seconds. */
-const STOPPED = 1_790_000_000;
-const STARTED = STOPPED - 3600;
+let execution: { error?: string; status?: string };
 
-const MACHINE = 'arn:aws:states:us-east-1:123456789012:stateMachine:tiles';
 const EXECUTION = 'arn:aws:states:us-east-1:123456789012:execution:tiles:';
 
-const markOf = (runId: string) => createHash('sha256').update(runId).digest('hex').slice(0, 8);
+const digits = (text: string, count: number) =>
+  createHash('sha256').update(text).digest('hex').slice(0, count);
 
-/** Made before the execution ended. */
-const made = (names: readonly string[]) =>
-  Object.fromEntries(names.map((name) => [name, STOPPED - 60]));
+/** As `test/stacks/job-names.test.ts` has the machine name it. */
+const jobOf = (name: string, call: number, runId = 'nightly') =>
+  `tiles-${digits(runId, 8)}-${digits(`${EXECUTION}${name}`, 12)}-${digits(String(call), 14)}`;
 
 type Body = Readonly<Record<string, string | undefined>>;
 
 function describeExecution({ executionArn = '' }: Body): object | undefined {
   const name = executionArn.slice(EXECUTION.length);
   if (!name) return undefined;
-  const common = { executionArn, name, stateMachineArn: MACHINE };
-  return {
-    ...common,
-    ...(others[name] ?? { startDate: STARTED, stopDate: STOPPED, ...execution }),
-  };
-}
-
-function listExecutions(): object {
-  const executions = Object.entries(others)
-    .map(([name, { startDate }]) => ({ executionArn: `${EXECUTION}${name}`, startDate }))
-    .sort((a, b) => b.startDate - a.startDate);
-  return { executions };
+  return { executionArn, name, ...execution };
 }
 
 function stopTransformJob({ TransformJobName = '' }: Body): object | undefined {
@@ -56,7 +40,7 @@ function stopTransformJob({ TransformJobName = '' }: Body): object | undefined {
   const times = refusing[TransformJobName] ?? 0;
   refusing[TransformJobName] = times - 1;
   if (times > 0) return undefined;
-  delete running[TransformJobName];
+  running.delete(TransformJobName);
   return {};
 }
 
@@ -65,11 +49,7 @@ function listTransformJobs(body: Body): object {
   if (!body.NextToken) meanwhile(asked.filter(({ NextToken }) => !NextToken).length);
   asked.push(body);
   const at = Number(body.NextToken ?? 0);
-  const after = Number(body.CreationTimeAfter ?? 0);
-  const before = Number(body.CreationTimeBefore ?? Number.POSITIVE_INFINITY);
-  const matches = Object.entries(running).flatMap(([name, time]) =>
-    time > after && time < before && name.includes(body.NameContains ?? '') ? [name] : [],
-  );
+  const matches = [...running].filter((name) => name.includes(body.NameContains ?? ''));
   const next = at + 1 < matches.length ? { NextToken: String(at + 1) } : {};
   const TransformJobSummaries = matches.slice(at, at + 1).map((TransformJobName) => ({
     TransformJobName,
@@ -79,7 +59,6 @@ function listTransformJobs(body: Body): object {
 
 const ANSWERS: Readonly<Record<string, (body: Body) => object | undefined>> = {
   DescribeExecution: describeExecution,
-  ListExecutions: listExecutions,
   StopTransformJob: stopTransformJob,
   ListTransformJobs: listTransformJobs,
 };
@@ -88,8 +67,7 @@ beforeEach(async () => {
   stopped = [];
   refusing = {};
   asked = [];
-  running = {};
-  others = {};
+  running = new Set();
   execution = {};
   meanwhile = () => {};
   server = createServer(async (request, response) => {
@@ -128,75 +106,63 @@ afterEach(() => {
 /** The event of a machine under a key, which has neither input nor error. */
 const ended = (name: string) => ({ detail: { executionArn: `${EXECUTION}${name}` } });
 
-test.each<[string, string, string | undefined, string]>([
-  ['by the name of the execution', 'nightly_1', '{}', 'nightly-1'],
-  ['by the run that its input names', 'x', '{"runId":"tiles-2026"}', 'tiles-2026'],
-  ['without an input', 'plain', undefined, 'plain'],
-])('its running jobs are stopped, and no others: %s', async (_, name, input, runId) => {
-  execution = input === undefined ? {} : { input };
-  const own = [1, 2, 3].map((i) => `tiles-${markOf(runId)}-${i}`);
-  running = made([...own, `tiles-${markOf('another')}-1`, `other-tiles-${markOf(runId)}-1`]);
-  await handler(ended(name));
+test('its running jobs are stopped, and no others', async () => {
+  const own = [1, 2, 3].map((call) => jobOf('first', call));
+  running = new Set([
+    ...own,
+    // With the same run, before it, after it and beside it.
+    jobOf('second', 1),
+    jobOf('first2', 1),
+    // Of another construct.
+    `other-${jobOf('first', 4)}`,
+    jobOf('first', 4).replace('tiles-', 'tiles2-'),
+    // Somebody's own.
+    `${jobOf('first', 5)}-by-hand`,
+    // Of a machine that was deployed before: nothing says which execution it is of.
+    `tiles-${digits('nightly', 8)}-${digits('1', 23)}`,
+  ]);
+  await handler(ended('first'));
   expect(stopped).toEqual(own);
   expect(asked[0]).toMatchObject({ StatusEquals: 'InProgress' });
 });
 
-test.each(['AlreadyRunning', 'BeginFailed', 'InvalidInput', 'OverBudget'])(
-  'an execution that ends with %s leaves running jobs alone',
+test('an execution that ends with OverBudget leaves its running jobs alone', async () => {
+  execution = { error: 'OverBudget' };
+  running = new Set([jobOf('first', 1)]);
+  await handler(ended('first'));
+  expect(stopped).toEqual([]);
+});
+
+test.each(['AlreadyRunning', 'BeginFailed', 'InvalidInput', 'TooManyFailures'])(
+  'one that ends with %s leaves those of others alone',
   async (error) => {
-    execution = { input: '{"runId":"nightly"}', error };
-    running = made([`tiles-${markOf('nightly')}-1`]);
+    execution = { error };
+    running = new Set([jobOf('first', 1), jobOf('second', 1)]);
     await handler(ended('second'));
-    expect(stopped).toEqual([]);
+    expect(stopped).toEqual([jobOf('second', 1)]);
   },
 );
 
-const NIGHTLY = { input: '{"runId":"nightly"}' };
-const [FIRST, SECOND, THIRD] = [1, 2, 3].map((i) => `tiles-${markOf('nightly')}-${i}`) as [
-  ...[string, string, string],
-];
-
-test('jobs of another execution with the same run, made after this one ended, continue', async () => {
-  execution = NIGHTLY;
-  others = {
-    next: { startDate: STOPPED + 2, ...NIGHTLY },
-    another: { startDate: STOPPED + 1, input: '{}' },
-    former: { startDate: STOPPED - 900, ...NIGHTLY },
-  };
-  running = { [FIRST]: STOPPED - 60, [SECOND]: STOPPED + 1, [THIRD]: STOPPED + 5 };
-  await handler(ended('first'));
-  expect(stopped).toEqual([FIRST, SECOND]);
-});
-
-test('jobs of an earlier execution with the same run, which still runs, continue', async () => {
-  execution = { ...NIGHTLY, startDate: STOPPED - 3 };
-  others = { former: { startDate: STOPPED - 900, ...NIGHTLY } };
-  running = { [FIRST]: STOPPED - 60, [SECOND]: STOPPED - 2 };
-  await handler(ended('second'));
-  expect(stopped).toEqual([SECOND]);
-});
+const [FIRST, SECOND] = [jobOf('first', 1), jobOf('first', 2)] as const;
 
 test('a job that a shard makes after the run has ended is stopped too', async () => {
-  execution = NIGHTLY;
-  running = made([FIRST]);
+  running = new Set([FIRST]);
   meanwhile = (look) => {
-    if (look === 2) running[SECOND] = STOPPED + 90;
+    if (look === 2) running.add(SECOND);
   };
   await handler(ended('first'));
   expect(stopped).toEqual([FIRST, SECOND]);
 });
 
 test('a job that cannot be stopped keeps no other one running, and is tried again', async () => {
-  execution = NIGHTLY;
-  running = made([FIRST, SECOND]);
+  running = new Set([FIRST, SECOND]);
   refusing[FIRST] = 1;
   await handler(ended('first'));
   expect(stopped).toEqual([FIRST, SECOND, FIRST]);
 });
 
 test('one that cannot be stopped at the last look either is an error, with its reason', async () => {
-  execution = NIGHTLY;
-  running = made([FIRST, SECOND]);
+  running = new Set([FIRST, SECOND]);
   refusing[FIRST] = 9;
   await expect(handler(ended('first'))).rejects.toThrow(
     expect.objectContaining({
@@ -204,18 +170,18 @@ test('one that cannot be stopped at the last look either is an error, with its r
       message: expect.stringContaining(`${FIRST}: it has ended`),
     }),
   );
-  expect(Object.keys(running)).toEqual([FIRST]);
+  expect([...running]).toEqual([FIRST]);
 });
 
 test('an execution that was redriven keeps its jobs', async () => {
-  execution = { ...NIGHTLY, status: 'RUNNING' };
-  running = made([FIRST]);
+  execution = { status: 'RUNNING' };
+  running = new Set([FIRST]);
   await handler(ended('first'));
   expect(stopped).toEqual([]);
 });
 
 test('an execution that cannot be asked is an error, so that Lambda tries again', async () => {
-  running = made([`tiles-${markOf('x')}-1`]);
+  running = new Set([FIRST]);
   await expect(handler({ detail: { executionArn: '' } })).rejects.toThrow();
   expect(stopped).toEqual([]);
 });

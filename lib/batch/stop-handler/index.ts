@@ -8,10 +8,9 @@ import {
 import {
   DescribeExecutionCommand,
   type DescribeExecutionOutput,
-  paginateListExecutions,
   SFNClient,
 } from '@aws-sdk/client-sfn';
-import { jobNameStart, runIdOfExecution } from '@sagemaker-tfs/batch';
+import { executionMark, isJobOfExecution } from '@sagemaker-tfs/batch';
 import { ConstructError, jobsContinue } from '../../errors.ts';
 
 /** What of EventBridge's event is used. */
@@ -56,9 +55,7 @@ async function stopJobs(
   if (execution.status === 'RUNNING') return undefined;
   if (execution.error && jobsContinue(execution.error)) return undefined;
   const refused: string[] = [];
-  const start = jobNameStart(runIdOf(execution), configured('JOB_NAME_PREFIX'));
-  const made = { after: execution.startDate, before: await startOfNext(sfn, execution) };
-  for (const name of await runningJobs(sagemaker, start, made)) {
+  for (const name of await runningJobs(sagemaker, executionArn)) {
     console.log(`stopping ${name}`);
     try {
       await sagemaker.send(new StopTransformJobCommand({ TransformJobName: name }));
@@ -71,8 +68,7 @@ async function stopJobs(
 }
 
 /**
- * The execution itself: its event has no input where that is large, and neither input nor error where the state
- * machine is under a key.
+ * The execution itself: it may run again, and its event has no error where the state machine is under a key.
  * @see https://docs.aws.amazon.com/step-functions/latest/dg/encryption-at-rest.html
  */
 function describe(sfn: SFNClient, executionArn: string): Promise<DescribeExecutionOutput> {
@@ -90,59 +86,18 @@ function laterLooks(): number[] {
   return configured('LOOK_AGAIN_SECONDS').split(',').map(Number);
 }
 
-/** As the machine's first state makes it. */
-function runIdOf({ name = '', input }: DescribeExecutionOutput): string {
-  const given: unknown = input ? JSON.parse(input) : {};
-  const runId = typeof given === 'object' && given && 'runId' in given ? given.runId : '';
-  return typeof runId === 'string' && runId ? runId : runIdOfExecution(name);
-}
-
-/**
- * When another execution with the same run began, if one did: jobs made since may be its own. Jobs made before are those of the
- * ended one, however late: Step Functions stops shards after the run that they are of.
- * @see https://docs.aws.amazon.com/step-functions/latest/apireference/API_ListExecutions.html (newest first)
- */
-async function startOfNext(
-  sfn: SFNClient,
-  ended: DescribeExecutionOutput,
-): Promise<Date | undefined> {
-  const { stateMachineArn, stopDate } = ended;
-  if (!stopDate) return undefined;
-  let first: Date | undefined;
-  for await (const { executions = [] } of paginateListExecutions(
-    { client: sfn, pageSize: 100 },
-    { stateMachineArn },
-  )) {
-    for (const { executionArn, startDate } of executions) {
-      if (!executionArn || !startDate || startDate < stopDate) return first;
-      const next = await describe(sfn, executionArn);
-      if (runIdOf(next) === runIdOf(ended)) first = startDate;
-    }
-  }
-  return first;
-}
-
-/**
- * Of those made since the execution began: jobs made before are those of an earlier one with the same run, which may
- * still run. A redriven execution keeps its start.
- * @see https://docs.aws.amazon.com/step-functions/latest/dg/redrive-executions.html
- */
-async function runningJobs(
-  client: SageMakerClient,
-  start: string,
-  { after, before }: { readonly after: Date | undefined; readonly before: Date | undefined },
-): Promise<string[]> {
+/** Those of this very execution: its jobs' names tell them from those of another one with the same run or outputs. */
+async function runningJobs(client: SageMakerClient, executionArn: string): Promise<string[]> {
   const names: string[] = [];
+  const prefix = configured('JOB_NAME_PREFIX');
   const running = {
-    NameContains: start,
+    NameContains: executionMark(executionArn),
     StatusEquals: 'InProgress',
-    ...(after && { CreationTimeAfter: after }),
-    ...(before && { CreationTimeBefore: before }),
   } as const;
   const pages = paginateListTransformJobs({ client, pageSize: 100 }, running);
   for await (const { TransformJobSummaries = [] } of pages) {
-    for (const { TransformJobName } of TransformJobSummaries) {
-      if (TransformJobName?.startsWith(start)) names.push(TransformJobName);
+    for (const { TransformJobName = '' } of TransformJobSummaries) {
+      if (isJobOfExecution(prefix, executionArn, TransformJobName)) names.push(TransformJobName);
     }
   }
   return names;

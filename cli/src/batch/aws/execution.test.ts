@@ -44,9 +44,17 @@ async function put(Key: string, body: unknown): Promise<void> {
 }
 
 /** As the state machine names its jobs: `test/stacks/batch-run.test.ts` runs it. */
-function nameOf(runId: string, call: string): string {
-  const digits = (text: string) => createHash('sha256').update(text).digest('hex');
-  return `stack-batch-${digits(runId).slice(0, 8)}-${digits(call).slice(0, 23)}`;
+function nameOf(runId: string, call: string, execution = EXECUTION): string {
+  return `stack-batch-${digits(runId, 8)}-${digits(execution, 12)}-${digits(call, 14)}`;
+}
+
+/** As those did that were deployed before. */
+function formerNameOf(runId: string, call: string): string {
+  return `stack-batch-${digits(runId, 8)}-${digits(call, 23)}`;
+}
+
+function digits(text: string, count: number): string {
+  return createHash('sha256').update(text).digest('hex').slice(0, count);
 }
 
 describe('start', () => {
@@ -206,8 +214,10 @@ describe('an execution is followed', () => {
           const { NameContains } = z.object({ NameContains: z.string() }).parse(input);
           const jobs = [
             { TransformJobName: nameOf('run-1', 'a'), from: 0 },
-            { TransformJobName: nameOf('run-1', 'b'), from: 1_800 },
+            { TransformJobName: formerNameOf('run-1', 'b'), from: 1_800 },
             { TransformJobName: nameOf('run-2', 'c'), from: 0 },
+            { TransformJobName: formerNameOf('run-2', 'c'), from: 0 },
+            { TransformJobName: nameOf('run-1', 'a', `${EXECUTION}0`), from: 0 },
             { TransformJobName: `x-${nameOf('run-1', 'd')}-by-hand`, from: 0 },
           ];
           return {

@@ -13,11 +13,11 @@ import {
   asDirectory,
   EXISTING,
   isJobOf,
-  jobNameStart,
   MACHINE_STATES,
   PLANNED_FOLDER,
   parseS3Uri,
   RUNS_FOLDER,
+  runMark,
   type S3Location,
 } from '@sagemaker-tfs/batch';
 import * as z from 'zod';
@@ -113,7 +113,11 @@ function runFolder({ outputUri, runId }: Settings): S3Location {
 const TRIES = 5;
 
 /** States that find out from when on outputs count. */
-const BEGIN: readonly string[] = [MACHINE_STATES.begin, MACHINE_STATES.takeOver];
+const BEGIN: readonly string[] = [
+  MACHINE_STATES.begin,
+  MACHINE_STATES.takeEvent,
+  MACHINE_STATES.takeOver,
+];
 /** Events from the start to the end of the last of them. */
 const FIRST_EVENTS = 60;
 
@@ -185,24 +189,24 @@ function sinceOf(
   return undefined;
 }
 
-/** The run's jobs since the execution began: SageMaker does not say which execution a job is of, but its name does. */
+/** The execution's jobs: SageMaker does not say which execution a job is of, but its name does. */
 async function jobsOf(
   sagemaker: SageMakerClient,
   { runId }: Settings,
-  { startDate, stopDate }: DescribeExecutionCommandOutput,
+  { executionArn = '', startDate, stopDate }: DescribeExecutionCommandOutput,
 ): Promise<StartedJob[]> {
   const jobs: StartedJob[] = [];
   const pages = paginateListTransformJobs(
     { client: sagemaker, pageSize: 100 },
     {
-      NameContains: jobNameStart(runId),
+      NameContains: runMark(runId),
       CreationTimeAfter: startDate,
       CreationTimeBefore: stopDate,
     },
   );
   for await (const { TransformJobSummaries = [] } of pages) {
     for (const { TransformJobName = '', CreationTime, TransformEndTime } of TransformJobSummaries) {
-      if (!isJobOf(runId, TransformJobName)) continue;
+      if (!isJobOf(runId, executionArn, TransformJobName)) continue;
       jobs.push({ createdAt: CreationTime ?? new Date(), endedAt: TransformEndTime });
     }
   }
