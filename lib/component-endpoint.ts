@@ -16,7 +16,7 @@ import type { BoundComponent, ComponentEndpointProps, ComponentProps } from './c
 import { addComponentScaling } from './components/scaling.ts';
 import { renderUpdate, rollbackAlarm } from './components/update.ts';
 import { encryptionKeyOf, grantFormerKeys, setEncryptionKey, setFormerKeys } from './encryption.ts';
-import { takesVolumeKey } from './endpoint/combinations.ts';
+import { takesVolumeKey, warnOfVolumesWithoutKey } from './endpoint/combinations.ts';
 import { defaultName, MAX_ENDPOINT_NAME, spellings } from './endpoint/default-name.ts';
 import { EndpointBase, endpointArnOf, INVOKE } from './endpoint/endpoint-base.ts';
 import { DEFAULT_LOG_RETENTION, keepGroups } from './endpoint/log-group.ts';
@@ -191,7 +191,9 @@ export class ComponentEndpoint extends EndpointBase {
       if (component.model.stack !== this.stack) keepReplaced(component.model);
     }
     const key = encryptionKeyOf(this);
-    const volumeKey = takesVolumeKey({ variants: [{ ...rest, model }] }) ? key : undefined;
+    const fleet = { variants: [{ ...rest, model }] };
+    const volumeKey = takesVolumeKey(fleet) ? key : undefined;
+    if (key) warnOfVolumesWithoutKey(this, fleet);
     volumeKey?.grantEncryptDecrypt(this.executionRole);
     // Copies of before read their archives until the update is complete, and after a rollback.
     const roles = components.flatMap(({ model }) => model.role ?? []);

@@ -7,7 +7,11 @@ import { Construct } from 'constructs';
 import { encryptionKeyOf, grantFormerKeys, setEncryptionKey, setFormerKeys } from './encryption.ts';
 import { type AsyncFiles, asyncFiles, renderAsyncInference } from './endpoint/async-inference.ts';
 import { addScaling, checkScaling, type ScalingProps } from './endpoint/autoscaling.ts';
-import { checkCombination, takesVolumeKey } from './endpoint/combinations.ts';
+import {
+  checkCombination,
+  takesVolumeKey,
+  warnOfVolumesWithoutKey,
+} from './endpoint/combinations.ts';
 import { renderDataCapture } from './endpoint/data-capture.ts';
 import { defaultName, MAX_ENDPOINT_NAME } from './endpoint/default-name.ts';
 import {
@@ -51,6 +55,7 @@ function withKeys(scope: Construct, props: RealtimeEndpointProps): RealtimeEndpo
   const key = encryptionKeyOf(scope);
   if (!key) return props;
   const { asyncInference, dataCapture, volumeKey } = props;
+  warnOfVolumesWithoutKey(scope, props);
   return {
     ...props,
     ...(takesVolumeKey(props) && { volumeKey: volumeKey ?? key }),

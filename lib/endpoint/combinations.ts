@@ -1,7 +1,7 @@
 /** What SageMaker refuses only after minutes of deployment, refused at once. */
 import { SAGEMAKER_NAME } from '@sagemaker-tfs/batch';
 import { hasLocalStorage } from '@sagemaker-tfs/batch/instance-types';
-import { Token } from 'aws-cdk-lib/core';
+import { Annotations, Token } from 'aws-cdk-lib/core';
 import type { Construct } from 'constructs';
 import { twinIndex } from '../problem.ts';
 import { ASYNC_CAPTURE, SHADOW_SCALING, shadowProblem } from '../rules/combinations.ts';
@@ -77,11 +77,24 @@ function checkAsync(scope: Construct, props: RealtimeEndpointProps): void {
   if (props.asyncInference && props.dataCapture) refuseProblem(scope, 'dataCapture', ASYNC_CAPTURE);
 }
 
+function typesOf({ variants, shadowVariant }: RealtimeEndpointProps): string[] {
+  return [...variants, ...(shadowVariant ? [shadowVariant] : [])].flatMap(instanceTypesOf);
+}
+
 /** The first instance type with local disks: SageMaker accepts no key for any variant then. */
-function typeWithDisks({ variants, shadowVariant }: RealtimeEndpointProps): string | undefined {
-  return [...variants, ...(shadowVariant ? [shadowVariant] : [])]
-    .flatMap(instanceTypesOf)
-    .find(hasLocalStorage);
+function typeWithDisks(props: RealtimeEndpointProps): string | undefined {
+  return typesOf(props).find(hasLocalStorage);
+}
+
+/** Says which volumes the key of all is not for, because other types beside them take none. */
+export function warnOfVolumesWithoutKey(scope: Construct, props: RealtimeEndpointProps): void {
+  const local = typeWithDisks(props);
+  const others = [...new Set(typesOf(props).filter((type) => !hasLocalStorage(type)))];
+  if (!local || others.length === 0) return;
+  Annotations.of(scope).addWarningV2(
+    '@sagemaker-tfs/cdk:volumesWithoutKey',
+    `encryptionKey: the volumes of ${others.join(', ')} are not under it, as ${local} beside them has local disks, and SageMaker refuses a KMS key for all of an endpoint then. Take types of one kind if they must be`,
+  );
 }
 
 /**

@@ -786,6 +786,12 @@ describe('a key of the app itself', () => {
     Template.fromStack(stack).hasResourceProperties('AWS::SageMaker::EndpointConfig', {
       KmsKeyId: Match.absent(),
     });
+    Annotations.fromStack(stack).hasWarning(
+      '/Test/Endpoint',
+      Match.stringLikeRegexp(
+        'encryptionKey: the volumes of ml\\.[\\w.]+ are not under it, as ml\\.g5\\.xlarge beside them has local disks',
+      ),
+    );
     expect(
       () =>
         new RealtimeEndpoint(stack, 'Other', { variants, shadowVariant, volumeKey: encryptionKey }),
