@@ -1,8 +1,8 @@
 /** The handlers that the docs show, in the real runtime, with requests as their callers send them. */
-import { readFileSync } from 'node:fs';
+import { readdirSync, readFileSync } from 'node:fs';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { basename, join } from 'node:path';
 import { encodeNpy, numericTensor } from '@sagemaker-tfs/tensors';
 import { prepareModelRoot, startRuntime } from 'sagemaker-tfs/development/serving';
 import { fixtureModel } from '../../test/fixtures/index.ts';
@@ -80,6 +80,20 @@ test.each<[string, string, string, string | Uint8Array, unknown]>([
   expect(answer.contentType).toBe('application/json');
   expect(JSON.parse(answer.body.toString())).toEqual(expected);
 });
+
+test('a body that is no JSON is the fault of its caller', async () => {
+  const answer = await ask(HALF_PLUS_TWO, 'handlers/declared-bodies.ts', json, 'no JSON');
+  expect(answer.status).toBe(400);
+  // Others read it in the same way.
+  const handlers = [...handlersOf('handlers'), ...handlersOf('migration')];
+  const own = handlers.filter((file) => readFileSync(file, 'utf8').includes('JSON.parse('));
+  expect(own.map((file) => basename(file))).toEqual(['kserve-v2.ts']);
+});
+
+/** The handlers of a folder. */
+function handlersOf(folder: string): string[] {
+  return readdirSync(join(__dirname, folder)).map((name) => join(__dirname, folder, name));
+}
 
 describe("Triton's requests, by migration/kserve-v2.ts", () => {
   const handler = 'migration/kserve-v2.ts';

@@ -4,6 +4,7 @@ import {
   HttpError,
   isNumeric,
   numericTensor,
+  parseJson,
   toNumbers,
 } from 'sagemaker-tfs/handler';
 import * as z from 'zod';
@@ -19,7 +20,7 @@ const answer = z.object({ halves: z.array(z.number()) });
 export const openapi = { request, answer };
 
 export async function handler(data: Uint8Array, context: Context): Promise<z.infer<typeof answer>> {
-  const asked = request.safeParse(JSON.parse(Buffer.from(data).toString()));
+  const asked = request.safeParse(parseJson(data));
   if (!asked.success) throw new HttpError(422, z.prettifyError(asked.error), { code: 'BAD_BODY' });
   const { x } = asked.data;
   const { y } = await context.predict({

@@ -4,12 +4,13 @@ import {
   HttpError,
   isNumeric,
   numericTensor,
+  parseJson,
   type TensorMap,
   toNumbers,
 } from 'sagemaker-tfs/handler';
 
 export async function handler(data: Uint8Array, context: Context): Promise<object> {
-  const { x } = JSON.parse(Buffer.from(data).toString()) as { x?: number[] };
+  const { x } = parseJson(data) as { x?: number[] };
   if (!x?.every(Number.isFinite)) throw new HttpError(422, 'send {"x": [numbers]}');
   const inputs = { x: numericTensor('float32', [x.length], Float32Array.from(x)) };
   const answers = await Promise.all(

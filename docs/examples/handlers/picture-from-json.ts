@@ -6,6 +6,7 @@ import {
   HttpError,
   isNumeric,
   numericTensor,
+  parseJson,
   type TensorMap,
   toNumbers,
 } from 'sagemaker-tfs/handler';
@@ -14,7 +15,7 @@ const SIDE = 28;
 const NAMES = ['zero', 'one', 'two', 'three', 'four', 'five', 'six', 'seven', 'eight', 'nine'];
 
 export async function inputHandler(data: Uint8Array): Promise<HandlerInput> {
-  const { picture } = JSON.parse(Buffer.from(data).toString()) as { picture?: string };
+  const { picture } = parseJson(data) as { picture?: string };
   if (!picture) throw new HttpError(422, 'send {"picture": "<base64>"}', { code: 'NO_PICTURE' });
   const size = { width: SIDE, height: SIDE, channels: 'gray', resize: 'contain' } as const;
   const pixels = await decodeImage(Buffer.from(picture, 'base64'), size);

@@ -5,6 +5,7 @@ import {
   type HandlerResponse,
   HttpError,
   isNumeric,
+  parseJson,
   type TensorMap,
   toNumbers,
 } from 'sagemaker-tfs/handler';
@@ -13,7 +14,7 @@ export function inputHandler(data: Uint8Array, context: Context): HandlerInput {
   if (context.requestContentType !== 'application/json') {
     throw new HttpError(415, `${context.requestContentType} is not read here`);
   }
-  const { values } = JSON.parse(Buffer.from(data).toString()) as { values: number[] };
+  const { values } = parseJson(data) as { values: number[] };
   return { instances: values.map((value) => value / 10) };
 }
 

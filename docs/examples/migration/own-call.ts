@@ -3,11 +3,12 @@ import {
   type Context,
   type HandlerResponse,
   numericTensor,
+  parseJson,
   typedArray,
 } from 'sagemaker-tfs/handler';
 
 export async function handler(data: Uint8Array, context: Context): Promise<HandlerResponse> {
-  const { x } = JSON.parse(Buffer.from(data).toString()) as { x: number[] };
+  const { x } = parseJson(data) as { x: number[] };
   const inputs = { x: numericTensor('float32', [x.length], Float32Array.from(x)) };
   const { y } = await context.predict(inputs);
   if (y?.dtype !== 'float32') throw new Error('the model gave no y');
