@@ -375,6 +375,7 @@ export const choices = (baseline: string): Readonly<Record<string, readonly Choi
         accept: 'text/csv',
         keySuffix: '.csv',
         maxFailurePercent: 5,
+        diskGiB: 200,
         budgetHours: 9.5,
         email: 'a@example.com',
         noticesAt: [10, 50],
