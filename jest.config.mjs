@@ -18,5 +18,6 @@ export default {
   globalTeardown: './test/setup/temporary.ts',
   reporters: ['default', './test/setup/summary-reporter.mjs'],
   testTimeout: 120_000,
-  maxWorkers: 2,
+  // More than the processors of CI: suites wait for the programs that they start.
+  maxWorkers: 3,
 };
