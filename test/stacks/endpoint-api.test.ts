@@ -1,14 +1,10 @@
 /** API Gateway in front of an endpoint: requests through the template's own mapping to the real runtime. */
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { encodeNpy, numericTensor } from '@sagemaker-tfs/tensors';
 import { Annotations, Match, Template } from 'aws-cdk-lib/assertions';
 import { AccountPrincipal, ArnPrincipal, Role, ServicePrincipal } from 'aws-cdk-lib/aws-iam';
 import { Key } from 'aws-cdk-lib/aws-kms';
 import { Bucket } from 'aws-cdk-lib/aws-s3';
 import { Duration, NestedStack, Size, Stack } from 'aws-cdk-lib/core';
-import type { RunningRuntime } from 'sagemaker-tfs/development/serving';
 import {
   addServingStacks,
   EndpointApi,
@@ -18,7 +14,7 @@ import {
   type RealtimeEndpointProps,
 } from '../../lib/index.ts';
 import { type StandIn, startAwsStandIn } from '../rehearse/aws-stand-in.ts';
-import { serveFixtures } from '../support/fixture-runtime.ts';
+import { useServedFixtures } from '../support/fixture-runtime.ts';
 import { existingImage, MODEL_DIR, testApp, testModel, testStack } from '../support/stacks.ts';
 import { callApi } from './api-gateway.ts';
 
@@ -72,14 +68,12 @@ const METHOD = 'AWS::ApiGateway::Method';
 const JWT = { issuer: 'https://login.example.com/', audience: ['digits'] };
 
 describe('requests', () => {
-  const folder = mkdtempSync(join(tmpdir(), 'api-'));
-  let runtime: RunningRuntime;
+  const served = useServedFixtures(['half_plus_two']);
   let sagemaker: StandIn;
   let failure: { readonly status: number; readonly body: string } | undefined;
   const template = Template.fromStack(apiOf({ corsOrigin: 'https://app.example.com' }).stack);
 
   beforeAll(async () => {
-    runtime = await serveFixtures(folder, ['half_plus_two']);
     sagemaker = await startAwsStandIn({
       async invoke({ endpoint, contentType, accept, customAttributes, body }) {
         expect(endpoint).toBe('digits');
@@ -91,7 +85,7 @@ describe('requests', () => {
             body: Buffer.from(failure.body),
           };
         }
-        const response = await fetch(`${runtime.url}/invocations`, {
+        const response = await fetch(`${served.url}/invocations`, {
           method: 'POST',
           headers: {
             ...(contentType && { 'content-type': contentType }),
@@ -116,8 +110,6 @@ describe('requests', () => {
 
   afterAll(async () => {
     await sagemaker.close();
-    await runtime.stop();
-    rmSync(folder, { recursive: true });
   });
 
   const JSON_BODY = Buffer.from('{"instances":[1,2]}');
@@ -127,7 +119,7 @@ describe('requests', () => {
 
   /** The container's own answer. */
   async function direct(headers: Record<string, string>, body: Buffer): Promise<Buffer> {
-    const url = `${runtime.url}/invocations`;
+    const url = `${served.url}/invocations`;
     const answer = await fetch(url, { method: 'POST', headers, body: new Uint8Array(body) });
     expect(answer.status).toBe(200);
     return Buffer.from(await answer.arrayBuffer());

@@ -2,16 +2,14 @@
  * Each form of request that docs/requests.md names is sent to the runtime. What it answers fits the document of the model,
  * the request and the answer: a gateway or a generated client may check by it.
  */
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { requestMediaTypes, responseMediaTypes } from '@sagemaker-tfs/container';
 import { openApiOfSource } from '@sagemaker-tfs/model-packaging';
 import { type TensorMap, writeTensorJson } from '@sagemaker-tfs/tensors';
 import { fixtureModel, loadGoldens } from '../../../test/fixtures/index.ts';
-import { serveFixtures } from '../../../test/support/fixture-runtime.ts';
+import { useServedFixtures } from '../../../test/support/fixture-runtime.ts';
 import { finiteJson, openApiChecks } from '../../../test/support/openapi-checks.ts';
-import type { RunningRuntime } from './runtime-process.ts';
 
 jest.setTimeout(120_000);
 
@@ -31,16 +29,7 @@ const SERVED = [
   'detection',
 ];
 
-let work: string;
-let runtime: RunningRuntime;
-beforeAll(async () => {
-  work = mkdtempSync(join(tmpdir(), 'openapi-forms-test-'));
-  runtime = await serveFixtures(work, SERVED);
-});
-afterAll(async () => {
-  await runtime?.stop();
-  rmSync(work, { recursive: true, force: true });
-});
+const served = useServedFixtures(SERVED);
 
 /** A request: custom attributes besides the model's name, and the body. */
 interface Sent {
@@ -262,7 +251,7 @@ function shorter(value: unknown): unknown[] | undefined {
 }
 
 async function ask(attributes: readonly string[], body: string) {
-  const response = await fetch(`${runtime.url}/invocations`, {
+  const response = await fetch(`${served.url}/invocations`, {
     method: 'POST',
     headers: {
       'Content-Type': 'application/json',

@@ -1,6 +1,5 @@
 /** The OpenAPI document is valid, and what a runtime takes and answers is as it says. */
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { mkdtempSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { type ContentOptions, layOut, openApiOfSource } from '@sagemaker-tfs/model-packaging';
 import { type TensorMap, writeTensorJson } from '@sagemaker-tfs/tensors';
@@ -11,7 +10,7 @@ import {
   type GoldenCase,
   loadGoldens,
 } from '../../../test/fixtures/index.ts';
-import { serveFixtures } from '../../../test/support/fixture-runtime.ts';
+import { useServedFixtures } from '../../../test/support/fixture-runtime.ts';
 import { openApiChecks } from '../../../test/support/openapi-checks.ts';
 import { type RunningRuntime, startRuntime } from './runtime-process.ts';
 
@@ -28,16 +27,7 @@ const SERVED = [
   'detection',
 ];
 
-let work: string;
-let runtime: RunningRuntime;
-beforeAll(async () => {
-  work = mkdtempSync(join(tmpdir(), 'openapi-test-'));
-  runtime = await serveFixtures(work, SERVED);
-});
-afterAll(async () => {
-  await runtime?.stop();
-  rmSync(work, { recursive: true, force: true });
-});
+const served = useServedFixtures(SERVED);
 
 test.each(fixtureModels().map(({ name }) => name))('the document of %s is valid', async (name) => {
   const document = await openApiOfSource(fixtureModel(name).basePath);
@@ -61,7 +51,7 @@ describe.each(SERVED)('%s', (name) => {
     for (const { signature, inputs } of full) {
       const body = columns(signature, inputs);
       expect({ body, problems: request(body) }).toEqual({ body, problems: [] });
-      const { status, value } = await ask(runtime, chosen, body);
+      const { status, value } = await ask(served, chosen, body);
       expect({ body, status }).toEqual({ body, status: 200 });
       expect({ value, problems: answer(value) }).toEqual({ value, problems: [] });
     }
@@ -80,7 +70,7 @@ describe.each(SERVED)('%s', (name) => {
     const empty = cases.filter(isEmpty).map((one) => columns(one.signature, one.inputs));
     for (const body of [...wrong.map((one) => JSON.stringify(one)), ...empty]) {
       expect({ body, problems: request(body) }).not.toEqual({ body, problems: [] });
-      expect((await ask(runtime, chosen, body)).status).toBe(400);
+      expect((await ask(served, chosen, body)).status).toBe(400);
     }
   });
 });
@@ -95,13 +85,16 @@ describe('an archive with a declared postprocess', () => {
     ['detection', BOXES, { boxes: { threshold: 0.1 } }],
   ];
   test.each(declared)('%s %j %j', async (model, outputs, postprocess) => {
-    const folder = mkdtempSync(join(work, 'declared-'));
+    const folder = mkdtempSync(join(served.folder, 'declared-'));
     const { directory } = await layOut(
       { source: fixtureModel(model).basePath, postprocess },
       folder,
     );
     const { request, answer } = openApiChecks(await openApiOfSource(directory));
-    const own = await startRuntime({ modelDirectory: directory, log: join(work, 'declared.log') });
+    const own = await startRuntime({
+      modelDirectory: directory,
+      log: join(served.folder, 'declared.log'),
+    });
     try {
       const [golden] = loadGoldens(fixtureModel(model));
       const { inputs } = (golden?.cases ?? []).find(({ outputs }) => outputs) as GoldenCase;
@@ -127,7 +120,7 @@ describe('an archive with a declared postprocess', () => {
 describe('a handler', () => {
   const HALF = fixtureModel('half_plus_two').basePath;
   const described = async (handler: string, name: string) => {
-    const { directory } = await layOut({ source: HALF, handler }, join(work, name));
+    const { directory } = await layOut({ source: HALF, handler }, join(served.folder, name));
     const document = await openApiOfSource(directory);
     expect(await new Validator().validate(structuredClone(document))).toMatchObject({
       valid: true,
@@ -148,7 +141,10 @@ describe('a handler', () => {
     const x = components.schemas['handler.request']?.properties.x.examples[0];
     const body = JSON.stringify({ x });
     expect([request(body), request('{"x": ["a"]}').length]).toEqual([[], 1]);
-    const own = await startRuntime({ modelDirectory: directory, log: join(work, 'declares.log') });
+    const own = await startRuntime({
+      modelDirectory: directory,
+      log: join(served.folder, 'declares.log'),
+    });
     try {
       const { status, value } = await ask(own, {}, body);
       expect({ status, value, problems: answer(value) }).toEqual({
@@ -163,7 +159,7 @@ describe('a handler', () => {
   });
 
   test('what it does not declare is open, and the document says so; the half that it does not do is described', async () => {
-    const file = join(work, 'open.ts');
+    const file = join(served.folder, 'open.ts');
     writeFileSync(file, 'export const handler = (data: Uint8Array) => data;');
     const { document } = await described(file, 'open');
     expect(document).toMatchObject({
@@ -172,7 +168,7 @@ describe('a handler', () => {
       },
       paths: { '/invocations': { post: { requestBody: { content: { '*/*': {} } } } } },
     });
-    const half = join(work, 'half.ts');
+    const half = join(served.folder, 'half.ts');
     const schema =
       "{ 'image/jpeg': true, 'application/json': { $ref: '#a', $defs: { a: { $anchor: 'a', type: 'array' } } } }";
     writeFileSync(
@@ -197,7 +193,11 @@ function columns(signature: string, inputs: TensorMap): string {
   return `{"signature_name":${JSON.stringify(signature)},"inputs":{${values.join()}}}`;
 }
 
-async function ask({ url }: RunningRuntime, headers: Record<string, string>, body: string) {
+async function ask(
+  { url }: Pick<RunningRuntime, 'url'>,
+  headers: Record<string, string>,
+  body: string,
+) {
   const response = await fetch(`${url}/invocations`, {
     method: 'POST',
     headers: { 'Content-Type': 'application/json', ...headers },

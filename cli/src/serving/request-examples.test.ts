@@ -1,11 +1,8 @@
 /** The requests that `inspect` prints are answered: each is sent as it stands, with curl. */
 import { execFileSync } from 'node:child_process';
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { inspectModel, requestExamples } from '@sagemaker-tfs/model-packaging';
-import { serveFixtures } from '../../../test/support/fixture-runtime.ts';
-import type { RunningRuntime } from './runtime-process.ts';
+import { useServedFixtures } from '../../../test/support/fixture-runtime.ts';
 
 jest.setTimeout(120_000);
 
@@ -17,19 +14,10 @@ const MODELS = [
   'default_inputs',
 ];
 
-let work: string;
-let runtime: RunningRuntime;
-beforeAll(async () => {
-  work = mkdtempSync(join(tmpdir(), 'request-examples-test-'));
-  runtime = await serveFixtures(work, MODELS);
-});
-afterAll(async () => {
-  await runtime?.stop();
-  rmSync(work, { recursive: true, force: true });
-});
+const served = useServedFixtures(MODELS);
 
 test.each(MODELS)('every request for %s is answered, over gRPC and REST', async (name) => {
-  const { models } = await inspectModel(join(work, 'served', name));
+  const { models } = await inspectModel(join(served.folder, 'served', name));
   const newest = models[0]?.versions.at(-1);
   const graph = newest?.metaGraphs.find(({ tags }) => tags.join() === 'serve');
   const signatures = Object.entries(graph?.signatures ?? {}).filter(([key]) => key !== '');
@@ -48,6 +36,6 @@ function statusOf(curl: string, attributes: string): string {
   const chosen = curl.includes(header)
     ? curl.replace(header, `${header}${attributes},`)
     : `${curl} -H '${header}${attributes}'`;
-  const line = `${chosen.replace(/http:\S+/, `${runtime.url}/invocations`)} -o answer.json -w '%{http_code}'`;
-  return execFileSync('bash', ['-c', line], { cwd: work, encoding: 'utf8' });
+  const line = `${chosen.replace(/http:\S+/, `${served.url}/invocations`)} -o answer.json -w '%{http_code}'`;
+  return execFileSync('bash', ['-c', line], { cwd: served.folder, encoding: 'utf8' });
 }
