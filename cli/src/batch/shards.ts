@@ -13,7 +13,7 @@ import {
 } from '@sagemaker-tfs/tensors';
 import { CommandError, cannotWrite, explain, usageError } from '../errors.ts';
 import { replaceWhole } from '../output/write-whole.ts';
-import { type BatchInput, noInputs, sizeOfInput, sortedFolder } from './local/inputs.ts';
+import { type BatchInput, noInputs, sortedFolder, statOfInput } from './local/inputs.ts';
 
 /** How a format frames records. */
 interface ShardFormat {
@@ -117,7 +117,7 @@ async function packInto(
   try {
     for await (const { key, path } of inputs) {
       try {
-        await sizeOfInput(followLinks ? undefined : name, path);
+        await statOfInput(followLinks ? undefined : name, path);
         const body = await readFile(path);
         // A model refuses it, and a request of many records with it.
         if (body.length === 0) throw usageError('the file is empty. Remove it.');

@@ -66,7 +66,7 @@ const echo: Invocations = (body) => `<${body}>`;
 async function filesBelow(directory: string): Promise<string[]> {
   const entries = await readdir(directory, { recursive: true, withFileTypes: true });
   return entries
-    .filter((entry) => entry.isFile() && entry.name !== '.origin.json')
+    .filter((entry) => entry.isFile() && !['.origin.json', '.inputs'].includes(entry.name))
     .map((entry) => join(entry.parentPath, entry.name).slice(directory.length + 1))
     .sort();
 }
@@ -609,9 +609,65 @@ describe('outputs that are there already', () => {
 
   test('are made again where the input is newer', async () => {
     await job(echo);
-    const future = new Date(Date.now() + 60_000);
-    await utimes(join(input, 'b'), future, future);
+    await put('b', 'new');
+    await utimes(join(input, 'c'), new Date(), new Date());
     expect(await job(echo)).toMatchObject({ done: 1, skipped: 2 });
+  });
+
+  describe.each(['None', 'Line'] as const)('with --split-type %s', (splitType) => {
+    const again = (options: Partial<LocalJob> = {}) =>
+      job(echo, { splitType, batchStrategy: 'SingleRecord', assembleWith: 'None', ...options });
+    const older = new Date(Date.now() - 9 * 86_400_000);
+
+    test('are made again where the input was replaced by one with an older time', async () => {
+      await again();
+      await writeFile(join(work, 'moved'), 'z');
+      await utimes(join(work, 'moved'), past, past);
+      // The same size and time; an older time; another size.
+      await files.rename(join(work, 'moved'), join(input, 'a'));
+      await put('b', 'y');
+      await utimes(join(input, 'b'), older, older);
+      await put('c', 'long');
+      await utimes(join(input, 'c'), older, older);
+      expect(await again()).toMatchObject({ done: 3, skipped: 0, missing: 0 });
+      expect(await Promise.all(['a', 'b', 'c'].map(got))).toEqual(['<z>', '<y>', '<long>']);
+      expect(await again()).toMatchObject({ done: 0, skipped: 3 });
+    });
+
+    test('count though the input has a time in the future', async () => {
+      const future = new Date(Date.now() + 86_400_000);
+      await utimes(join(input, 'a'), future, future);
+      expect(await again()).toMatchObject({ done: 3, missing: 0 });
+      expect(await again()).toMatchObject({ done: 0, skipped: 3, missing: 0 });
+    });
+
+    test('count in a copy of all folders, whatever its times, and after a look at the contents', async () => {
+      await again();
+      await files.rename(input, join(work, 'before'));
+      // Inputs come last: they are newer than all outputs.
+      await cp(join(work, 'before'), input, { recursive: true });
+      expect(await again()).toMatchObject({ done: 0, skipped: 3, missing: 0 });
+    });
+  });
+
+  test('of a job that was killed, or of an earlier version, count by their times', async () => {
+    await job(echo);
+    const inputs = join(output, '.inputs');
+    const whole = await readFile(inputs);
+    const records = (whole.byteLength - 32) / 32;
+    expect(records).toBe(3);
+    const cut = whole.subarray(0, -5);
+    const zeros = Buffer.concat([whole.subarray(0, 32), Buffer.alloc(64), whole.subarray(96)]);
+    for (const left of [cut, zeros, Buffer.from('other'), Buffer.alloc(0), undefined]) {
+      await (left ? writeFile(inputs, left) : rm(inputs));
+      expect(await job(echo)).toMatchObject({ done: 0, skipped: 3 });
+      await put('b', 'b');
+      await put('b', 'B');
+      expect(await job(echo)).toMatchObject({ done: 1, skipped: 2 });
+      await put('b', 'y');
+      await utimes(join(input, 'b'), past, past);
+      expect(await job(echo)).toMatchObject({ done: 1, skipped: 2 });
+    }
   });
 
   test('are incomplete as long as another model has not answered', async () => {

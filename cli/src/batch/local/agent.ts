@@ -3,6 +3,7 @@
  * request for each object or record, keeps a number of them in flight, retries what may succeed the next time.
  */
 
+import type { Stats } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import { resolve } from 'node:path';
 import {
@@ -32,9 +33,10 @@ import {
   folderSource,
   type InputSource,
   manifestSource,
-  sizeOfInput,
+  statOfInput,
 } from './inputs.ts';
 import { refuseCollisions } from './key-collisions.ts';
+import { contentDigest, type MadeOf, openMadeOf } from './made-of.ts';
 import { type OutputFolder, openOutputs } from './outputs.ts';
 import { payloadsOf } from './records.ts';
 import {
@@ -136,13 +138,16 @@ export async function runLocalJob(job: LocalJob): Promise<JobResult> {
   await waitUntilHealthy(job.url, job.signal);
   const told = await askExecutionParameters(job.url);
   const concurrency = job.maxConcurrentTransforms ?? told.maxConcurrentTransforms;
+  const outputs = await openOutputs(job.outputDirectory);
+  const madeOf = await openMadeOf(job.outputDirectory);
   const run: Run = {
     job,
     strategy: job.batchStrategy ?? told.strategy,
     maxBytes: (job.maxPayloadInMB ?? told.maxPayloadInMB) * MB,
     client: clientOf(job, concurrency),
-    outputs: await openOutputs(job.outputDirectory),
-    isDone: await openOrigin(job.outputDirectory, originOptions(job)),
+    outputs,
+    madeOf,
+    isDone: await openOrigin(job.outputDirectory, { ...originOptions(job), madeOf }),
     counts: { done: 0, skipped: 0, failed: 0 },
     failures: new Map(),
   };
@@ -160,7 +165,8 @@ export async function runLocalJob(job: LocalJob): Promise<JobResult> {
     };
   } finally {
     await run.client.destroy();
-    await run.outputs.close();
+    await madeOf.close();
+    await outputs.close();
   }
 }
 
@@ -171,6 +177,7 @@ interface Run {
   readonly maxBytes: number;
   readonly client: RuntimeClient;
   readonly outputs: OutputFolder;
+  readonly madeOf: MadeOf;
   readonly isDone: IsDone;
   readonly counts: JobProgress;
   readonly failures: Map<string, InputFailure>;
@@ -285,8 +292,10 @@ function linksWithin({ followLinks, inputDirectory }: LocalJob): string | undefi
 async function transform(run: Run, input: BatchInput): Promise<RequestFailure | undefined> {
   const { job, maxBytes, outputs } = run;
   let body: Uint8Array;
+  let info: Stats;
   try {
-    const size = await sizeOfInput(linksWithin(job), input.path);
+    info = await statOfInput(linksWithin(job), input.path);
+    const { size } = info;
     if (maxBytes > 0 && size > maxBytes) {
       return { status: undefined, message: overLimit(size, maxBytes) };
     }
@@ -305,7 +314,12 @@ async function transform(run: Run, input: BatchInput): Promise<RequestFailure | 
     }
     refused = await commit(output);
   });
-  return failure ?? refused;
+  const problem = failure ?? refused;
+  if (problem) return problem;
+  const content = contentDigest();
+  content.add(body);
+  await run.madeOf.add(input.key, info, content.value());
+  return undefined;
 }
 
 /** Sends an object record by record; its last task puts the output in place. */
@@ -317,14 +331,21 @@ async function* transformRecords(
   const { job, maxBytes, strategy, client, outputs } = run;
   const assembleWith = assemblyOf(job);
   const object = assemble(client, outputs, input.key, { assembleWith, maxBytes });
+  const content = contentDigest();
+  const cut = { splitType, strategy, maxBytes, onChunk: content.add };
+  let info: Stats | undefined;
   let problem: string | undefined;
   try {
-    await sizeOfInput(linksWithin(job), input.path);
-    for await (const payload of payloadsOf(input.path, { splitType, strategy, maxBytes })) {
+    info = await statOfInput(linksWithin(job), input.path);
+    for await (const payload of payloadsOf(input.path, cut)) {
       yield object.add(payload);
     }
   } catch (error) {
     problem = `${error instanceof TensorError ? 'cannot be split' : 'cannot read it'}: ${explain(error)}`;
   }
-  yield async () => settle(run, input, await object.finish(problem));
+  yield async () => {
+    const failure = await object.finish(problem);
+    if (info && !failure) await run.madeOf.add(input.key, info, content.value());
+    settle(run, input, failure);
+  };
 }

@@ -13,6 +13,7 @@ import {
   parseOrigin,
 } from '@sagemaker-tfs/batch';
 import type { BatchInput } from './inputs.ts';
+import type { MadeOf } from './made-of.ts';
 import { outputPath, partialPath } from './outputs.ts';
 
 /** True for an input whose output counts. */
@@ -26,6 +27,7 @@ interface OriginOptions {
   /** Prefix of the inputs. */
   readonly root: string;
   readonly settings: DecisiveSettings;
+  readonly madeOf: MadeOf;
 }
 
 /** Beside the outputs; hidden files are no outputs. */
@@ -46,7 +48,7 @@ function originOfFolder(directory: string): Promise<Origin | undefined> {
  * file system. A job with `existing: replace` counts as done only what it has made itself.
  */
 export async function openOrigin(directory: string, options: OriginOptions): Promise<IsDone> {
-  const { existing, model, root, settings } = options;
+  const { existing, model, root, settings, madeOf } = options;
   const path = join(directory, ORIGIN_FILE);
   const there = await originOfFolder(directory);
   const own = originOf(model, root, settings);
@@ -62,8 +64,11 @@ export async function openOrigin(directory: string, options: OriginOptions): Pro
   return async ({ key, path: input }) => {
     const output = await stat(outputPath(directory, key)).catch(() => undefined);
     if (!output?.isFile()) return false;
-    const source = await stat(input).catch(() => undefined);
     const written = (file: { readonly mtimeMs: number }) => ({ modified: file.mtimeMs });
-    return countsAsDone(existing, since, written(output), source && written(source));
+    if (!countsAsDone(existing, since, written(output), undefined)) return false;
+    const source = existing === 'older' && (await stat(input).catch(() => undefined));
+    if (!source) return true;
+    const isSame = await madeOf.isSame(key, input, source);
+    return isSame ?? countsAsDone(existing, since, written(output), written(source));
   };
 }

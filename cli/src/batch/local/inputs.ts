@@ -1,6 +1,6 @@
 /** The objects of a local batch job, found as the job goes: a folder's files or those of a manifest. */
 import { isUtf8 } from 'node:buffer';
-import type { Dirent } from 'node:fs';
+import type { Dirent, Stats } from 'node:fs';
 import { opendir, readdir, readFile, realpath, stat } from 'node:fs/promises';
 import { join, relative, resolve, sep } from 'node:path';
 import { pathToFileURL } from 'node:url';
@@ -24,7 +24,7 @@ export interface InputSource {
 
 /**
  * Every file below a folder. Hidden files are left out, as a prefix on S3 would rarely have them. Links to files are
- * inputs, those to folders are not. Pipes, sockets and devices are inputs that cannot be read: {@link sizeOfInput}.
+ * inputs, those to folders are not. Pipes, sockets and devices are inputs that cannot be read: {@link statOfInput}.
  * @param except a folder that is not part of the input, such as the outputs' own
  */
 export function folderSource(directory: string, except?: string): InputSource {
@@ -122,12 +122,12 @@ async function requireUtf8(directory: string): Promise<void> {
 }
 
 /**
- * Bytes of an input, to be called before it is opened. Whoever may put a file into a folder must not have others read for it.
+ * Size and times of an input, to be called before it is opened. Whoever may put a file into a folder must not have others read for it.
  * @param within the folder that links must stay in; undefined if they may lead anywhere
  * @throws CommandError UNSAFE_PATH for a link that leads out of the folder, USAGE for a pipe or a device; the file
  * system's error
  */
-export async function sizeOfInput(within: string | undefined, path: string): Promise<number> {
+export async function statOfInput(within: string | undefined, path: string): Promise<Stats> {
   const target = await realpath(path);
   if (within !== undefined && !isBelow(await realpath(within), target)) {
     throw new CommandError(
@@ -136,7 +136,7 @@ export async function sizeOfInput(within: string | undefined, path: string): Pro
     );
   }
   const info = await stat(target);
-  if (info.isFile()) return info.size;
+  if (info.isFile()) return info;
   throw usageError('it is a folder, a pipe or a device. Remove it.');
 }
 

@@ -23,6 +23,8 @@ export interface Cut {
   readonly strategy: BatchStrategy;
   /** Most bytes of a payload; 0 for no limit. */
   readonly maxBytes: number;
+  /** Gets the file's bytes as they are read. */
+  readonly onChunk?: (chunk: Uint8Array) => void;
 }
 
 /** Largest record where the payload has no limit. */
@@ -85,8 +87,8 @@ function growing() {
   return own;
 }
 
-function recordsOf(path: string, { splitType, maxBytes }: Cut): AsyncIterable<Uint8Array> {
-  const chunks = createReadStream(path, { highWaterMark: 256 * 1024 });
+function recordsOf(path: string, { splitType, maxBytes, onChunk }: Cut): AsyncIterable<Uint8Array> {
+  const chunks = watched(createReadStream(path, { highWaterMark: 256 * 1024 }), onChunk);
   const maxRecordBytes = maxBytes > 0 ? maxBytes + FRAMING : UNLIMITED;
   switch (splitType) {
     case 'Line':
@@ -95,6 +97,16 @@ function recordsOf(path: string, { splitType, maxBytes }: Cut): AsyncIterable<Ui
       return streamRecordIo(chunks, { maxRecordBytes });
     case 'TFRecord':
       return streamTfRecords(chunks, { maxRecordBytes });
+  }
+}
+
+async function* watched(
+  chunks: AsyncIterable<Buffer>,
+  onChunk: Cut['onChunk'],
+): AsyncGenerator<Buffer> {
+  for await (const chunk of chunks) {
+    onChunk?.(chunk);
+    yield chunk;
   }
 }
 

@@ -18,7 +18,7 @@ import {
 import { keyRanges, listObjects, readBytes } from '@sagemaker-tfs/batch/s3';
 import { usageError } from '../../../errors.ts';
 import { acceptOfFolder } from '../../local/existing.ts';
-import { sizeOfInput, sortedFolder } from '../../local/inputs.ts';
+import { sortedFolder, statOfInput } from '../../local/inputs.ts';
 import { count } from '../count.ts';
 import { readWorkerPlan } from '../worker-keys.ts';
 import { named, type PackedNames } from './packed-names.ts';
@@ -192,7 +192,7 @@ async function* files(
     yield {
       key,
       read: async () => {
-        await sizeOfInput(undefined, path).catch((cause: Error) => {
+        await statOfInput(undefined, path).catch((cause: Error) => {
           throw usageError(`${path}: ${cause.message}`);
         });
         return named(answersOf(input, await readFile(path), accept), await packed?.of(input));
