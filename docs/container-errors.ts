@@ -39,7 +39,8 @@ export const CONTAINER_HELP: Readonly<Record<RuntimeErrorCode, Help>> = {
     whatToDo: 'Rename the input, or the array in the `npz`.',
   },
   UNKNOWN_OUTPUT: {
-    detail: 'The message lists those it has.',
+    detail:
+      'Or the `postprocess` of the archive leaves it out. The message lists those that are answered.',
     whatToDo: 'Set `tfs-outputs`.',
   },
   FATAL_REQUEST: {

@@ -80,8 +80,13 @@ describe('an archive with a declared postprocess', () => {
   const SCORES = ['probabilities', 'score'];
   const declared: [string, string[], NonNullable<ContentOptions['postprocess']>][] = [
     ['keras_functional', SCORES, { topK: { output: 'probabilities', k: 2 } }],
-    ['keras_functional', SCORES, { outputs: ['probabilities'], topK: { k: 2 } }],
-    ['keras_functional', SCORES, { rename: { score: 'risk' }, softmax: 'probabilities' }],
+    ['keras_functional', ['probabilities'], { outputs: ['probabilities'], topK: { k: 2 } }],
+    ['keras_functional', ['risk', 'score'], { outputs: ['score'], rename: { score: 'risk' } }],
+    [
+      'keras_functional',
+      [...SCORES, 'risk'],
+      { rename: { score: 'risk' }, softmax: 'probabilities' },
+    ],
     ['detection', BOXES, { boxes: { threshold: 0.1 } }],
   ];
   test.each(declared)('%s %j %j', async (model, outputs, postprocess) => {

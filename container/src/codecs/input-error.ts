@@ -53,6 +53,18 @@ export function unknownOutput(
   );
 }
 
+/** The error for an output that no answer shows, as the archive leaves it out or shows it by another name. */
+export function unansweredOutput(
+  name: string,
+  { key }: Pick<Signature, 'key'>,
+  answered: readonly string[],
+): ServingError {
+  return new ServingError(
+    'UNKNOWN_OUTPUT',
+    `the archive answers no output '${shortened(name)}' of signature '${key}'. It answers ${answered.join(', ') || 'none of its outputs'}.`,
+  );
+}
+
 /** The name of the only input, or of the only one without a default; undefined if there are several or none. */
 export function onlyInputOf({ inputs }: Pick<Signature, 'inputs'>): string | undefined {
   const [name, ...others] = neededInputs(inputs);

@@ -25,6 +25,7 @@ import { jsonLinesResponse, jsonResponse } from './json-response.ts';
 import { lengthPrefixedRequest } from './length-prefixed.ts';
 import { npyRequest, npyResponse } from './npy.ts';
 import { npzRequest, npzResponse } from './npz.ts';
+import { orderedOutputs } from './ordered-outputs.ts';
 import { parquetRequest } from './parquet.ts';
 import { parquetResponse } from './parquet-response.ts';
 import { protobufRecordIoRequest, recordIoRequest } from './recordio.ts';
@@ -206,7 +207,9 @@ async function postprocessed(
   context: EncodeContext,
 ): Promise<{ readonly outputs: TensorMap; readonly context: EncodeContext }> {
   if (!context.postprocess) return { outputs, context };
-  const result = await applyPostprocess(outputs, context.postprocess, context);
+  // TensorFlow Serving sends outputs in any order.
+  const ordered = orderedOutputs(outputs, context);
+  const result = await applyPostprocess(ordered, context.postprocess, context);
   const outputOrder = Object.keys(result.outputs);
   return { outputs: result.outputs, context: { ...context, ...result, outputOrder } };
 }

@@ -102,7 +102,11 @@ export const REQUEST_ATTRIBUTES: readonly AttributeDefinition[] = [
     name: 'tfs-signature',
     description: 'Signature key. Default: serving_default, or the only one.',
   },
-  { name: 'tfs-outputs', description: 'Outputs wanted, in order. Others are never serialized.' },
+  {
+    name: 'tfs-outputs',
+    description:
+      'Outputs wanted, in order, by the names that answers show. Others are never serialized.',
+  },
   { name: 'tfs-transport', description: '`grpc` or `rest`. Default: SAGEMAKER_TFS_BACKEND.' },
   { name: 'tfs-timings', description: '`1`: the answer has `tfs-timings`.' },
   {

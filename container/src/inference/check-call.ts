@@ -3,6 +3,7 @@
  * trusts its caller in places: a tensor of another rank, or a batch of no rows, can end the whole server with
  * `Check failed`, for everybody. So nothing goes to it that is not what the signature says.
  */
+import type { Postprocess } from '@sagemaker-tfs/manifest';
 import {
   acceptsShape,
   checkFilled,
@@ -18,8 +19,14 @@ import {
 } from '@sagemaker-tfs/tensors';
 import type { Backend, BackendRequest } from '../backends/backend.ts';
 import { checkEmptyInput } from '../codecs/empty-elements.ts';
-import { namedValues, unknownInput, unknownOutput } from '../codecs/input-error.ts';
+import {
+  namedValues,
+  unansweredOutput,
+  unknownInput,
+  unknownOutput,
+} from '../codecs/input-error.ts';
 import { ServingError } from '../errors.ts';
+import { answeredNames, isAnswered } from '../postprocess/asked-outputs.ts';
 
 /** Inputs as the signature has them. */
 interface CheckedCall {
@@ -54,10 +61,19 @@ export function checkCall(signature: Signature, inputs: TensorMap, maxEmpty?: nu
   return { inputs: checked, isFlat: checked !== inputs };
 }
 
-/** @throws ServingError UNKNOWN_OUTPUT for one that the signature lacks */
-export function checkOutputs({ key, outputs }: Signature, wanted: readonly string[] = []): void {
-  const unknown = wanted.find((name) => !Object.hasOwn(outputs, name));
-  if (unknown !== undefined) throw unknownOutput(unknown, { key, outputs });
+/**
+ * @param postprocess where answers show what the archive declares
+ * @throws ServingError UNKNOWN_OUTPUT for one that the signature lacks, or that the archive leaves out
+ */
+export function checkOutputs(
+  signature: Signature,
+  wanted: readonly string[] = [],
+  postprocess?: Postprocess,
+): void {
+  const unknown = wanted.find((name) => !isAnswered(name, signature, postprocess));
+  if (unknown === undefined) return;
+  if (!postprocess) throw unknownOutput(unknown, signature);
+  throw unansweredOutput(unknown, signature, answeredNames(signature, postprocess));
 }
 
 /**
@@ -165,16 +181,20 @@ export interface CallLimits {
   readonly maxRows: number | undefined;
 }
 
-/** @throws ServingError as {@link checkCall}, and REQUEST_TOO_LARGE */
+/**
+ * @param postprocess where outputs are named by the request, not by a handler
+ * @throws ServingError as {@link checkOutputs} and {@link checkCall}, and REQUEST_TOO_LARGE
+ */
 export function checkFor(
   backend: Backend,
   { model, inputs, outputs }: Pick<BackendRequest, 'model' | 'inputs' | 'outputs'>,
   signature: Signature,
   { maxStrings, maxRows }: CallLimits,
+  postprocess?: Postprocess,
 ): CheckedCall {
   let checked: CheckedCall;
   try {
-    checkOutputs(signature, outputs);
+    checkOutputs(signature, outputs, postprocess);
     checked = checkCall(signature, inputs, maxStrings);
   } catch (error) {
     // Another version may be the newest by now, with another signature.

@@ -1,5 +1,5 @@
 /** What answers where the archive has no handler: the codecs, straight to the model and back. */
-
+import type { Postprocess } from '@sagemaker-tfs/manifest';
 import { sentence } from '@sagemaker-tfs/manifest/sentence';
 import { DTYPES, isNumeric, type Signature, type TensorMap } from '@sagemaker-tfs/tensors';
 import { parseMediaType } from '@sagemaker-tfs/tensors/media-type';
@@ -7,6 +7,7 @@ import type { EncodedResponse } from '../codecs/codec.ts';
 import { encodeResponse, prefersJson } from '../codecs/registry.ts';
 import { ServingError } from '../errors.ts';
 import { giveBytes } from '../memory/byte-pool.ts';
+import { ownNames } from '../postprocess/asked-outputs.ts';
 import {
   type BadRecords,
   type GoodRecords,
@@ -151,12 +152,14 @@ export function encodeOutputs(
     readonly badRecords?: BadRecords | undefined;
   },
 ): Promise<EncodedResponse> {
-  const { labels, frames } = inference;
-  const postprocess = Object.keys(outputs).length > 0 ? inference.postprocess : undefined;
+  const { labels, frames, askedOutputs } = inference;
+  const asked = askedOutputs && ownNames(askedOutputs, signature, inference.postprocess);
+  const declared = Object.keys(outputs).length > 0 ? inference.postprocess : undefined;
+  const postprocess = declared && asked ? inOrder(declared, asked) : declared;
   return encodeResponse(outputs, inference.accept, {
     signature,
     form,
-    outputOrder: inference.askedOutputs ?? Object.keys(signature.outputs),
+    outputOrder: asked ?? Object.keys(signature.outputs),
     postprocess,
     labels,
     frames,
@@ -164,4 +167,12 @@ export function encodeOutputs(
     maxEmptyRows: inference.decodeLimits.maxStrings,
     parquet: inference.decodeLimits.parquet,
   });
+}
+
+/** The outputs that a declaration keeps, those that are asked for first and in their order. */
+function inOrder(postprocess: Postprocess, asked: readonly string[]): Postprocess {
+  const { outputs } = postprocess;
+  if (!outputs) return postprocess;
+  const first = asked.filter((name) => outputs.includes(name));
+  return { ...postprocess, outputs: [...new Set([...first, ...outputs])] };
 }

@@ -10,7 +10,6 @@ import type { Environment } from '../environment.ts';
 import { defaultSignature, requireSignature } from '../models/choose-signature.ts';
 import type { ModelSelector } from '../models/servable.ts';
 import type { Stopwatch } from '../observability/timings.ts';
-import { outputsNeeded } from '../postprocess/apply-postprocess.ts';
 import type { Labels } from '../postprocess/labels.ts';
 import type { RequestSignal } from '../waiting/request-signal.ts';
 import type { Method, RequestAttributes } from './custom-attributes.ts';
@@ -42,7 +41,7 @@ export interface Inference extends Caller {
   readonly request: RequestHead;
   readonly method: Method;
   readonly manifest: Manifest | undefined;
-  /** `tfs-outputs`, in order. */
+  /** `tfs-outputs`, in order, by names that answers show or by those of the signature. */
   readonly askedOutputs: readonly string[] | undefined;
   /** The media type of the body as sent. */
   readonly contentType: string;
@@ -105,8 +104,8 @@ export async function createInference(
       ? defaultSignature(await backend.signatures(model), modelName)
       : { signature: await signatureNamed(attributes.signature), noSignature: undefined };
   const needs = {
-    wantedOutputs:
-      attributes.outputs ?? (manifest?.postprocess && outputsNeeded(manifest.postprocess)),
+    askedOutputs: attributes.outputs,
+    postprocess: manifest?.postprocess,
     mayBeKept: archive.handler !== undefined,
     stopwatch,
     results,

@@ -1,9 +1,12 @@
 /** One call of a model for a request: what is called, the check before it, and what becomes of its results. */
+import type { Postprocess } from '@sagemaker-tfs/manifest';
 import { DEFAULT_SIGNATURE, own, type Signature, type TensorMap } from '@sagemaker-tfs/tensors';
 import type { Backend, BackendRequest } from '../backends/backend.ts';
 import type { ServingError } from '../errors.ts';
 import type { ModelSelector } from '../models/servable.ts';
 import type { Stopwatch } from '../observability/timings.ts';
+import { outputsNeeded } from '../postprocess/apply-postprocess.ts';
+import { ownNames } from '../postprocess/asked-outputs.ts';
 import type { RequestSignal } from '../waiting/request-signal.ts';
 import {
   type CallLimits,
@@ -36,8 +39,10 @@ export interface Caller {
 
 /** What a call takes, and what it reports to. */
 interface CallNeeds {
-  /** What the request and its package want; undefined for all. */
-  readonly wantedOutputs: readonly string[] | undefined;
+  /** `tfs-outputs`. */
+  readonly askedOutputs: readonly string[] | undefined;
+  /** Of the request's archive. */
+  readonly postprocess: Postprocess | undefined;
   /** Whether the archive's own code may keep what the model answered. */
   readonly mayBeKept: boolean;
   readonly stopwatch: Stopwatch;
@@ -50,14 +55,20 @@ interface CallNeeds {
 /** Calls a model. @throws ServingError */
 export async function predict(
   caller: Caller,
-  { wantedOutputs, mayBeKept, stopwatch, results, ticket }: CallNeeds,
+  needs: CallNeeds,
   inputs: TensorMap,
   options: PredictOptions,
 ): Promise<TensorMap> {
   const { backend, model, signal, callLimits } = caller;
-  const call = callOf(caller, wantedOutputs, inputs, options);
-  const called = await calledSignature(caller, call, options);
-  const checked = called ? checkFor(backend, call, called, callLimits) : { inputs, isFlat: false };
+  const { mayBeKept, stopwatch, results, ticket } = needs;
+  const target = targetOf(caller, inputs, options);
+  const called = await calledSignature(caller, target, options);
+  const { outputs, shownBy } = wantedOutputs(caller, needs, called, options);
+  // Asked for twice, an output is refused by TensorFlow over gRPC, and not over REST.
+  const call = { ...target, outputs: outputs && [...new Set(outputs)] };
+  const checked = called
+    ? checkFor(backend, call, called, callLimits, shownBy)
+    : { inputs, isFlat: false };
   if (called) checkCarried(called, call.outputs);
   else checkMostRows(inputs, callLimits.maxRows);
   signal.throwIfAborted();
@@ -76,21 +87,39 @@ export async function predict(
 }
 
 /** The request's own model, signature and outputs are meant only while no other model is named. */
-function callOf(
-  { model: own, signature, signal }: Caller,
-  wantedOutputs: readonly string[] | undefined,
+function isOwnModel({ model }: Caller, options: PredictOptions): boolean {
+  return options.model === undefined || options.model === model.name;
+}
+
+/** @returns the outputs that the model computes, undefined for all; and the declaration if it bounds what may be named */
+function wantedOutputs(
+  caller: Caller,
+  { askedOutputs, postprocess }: CallNeeds,
+  called: Signature | undefined,
+  options: PredictOptions,
+): {
+  readonly outputs?: readonly string[] | undefined;
+  readonly shownBy?: Postprocess | undefined;
+} {
+  if (options.outputs) return { outputs: options.outputs };
+  if (!isOwnModel(caller, options)) return {};
+  if (!askedOutputs) return { outputs: postprocess && outputsNeeded(postprocess) };
+  const outputs = called ? ownNames(askedOutputs, called, postprocess) : askedOutputs;
+  return { outputs, shownBy: postprocess };
+}
+
+function targetOf(
+  caller: Caller,
   inputs: TensorMap,
   options: PredictOptions,
-): BackendRequest {
-  const isOwn = options.model === undefined || options.model === own.name;
+): Omit<BackendRequest, 'outputs'> {
+  const { model: own, signature, signal } = caller;
+  const isOwn = isOwnModel(caller, options);
   const model = isOwn ? own : { name: options.model as string };
-  const outputs = options.outputs ?? (isOwn ? wantedOutputs : undefined);
   return {
     model: options.version === undefined ? model : { name: model.name, version: options.version },
     signature: options.signature ?? (isOwn ? signature.key : DEFAULT_SIGNATURE),
     inputs,
-    // Asked for twice, an output is refused by TensorFlow over gRPC, and not over REST.
-    outputs: outputs && [...new Set(outputs)],
     signal,
   };
 }
@@ -98,7 +127,7 @@ function callOf(
 /** The signature that a call means, where the model has one of this name; else the backend says so. */
 async function calledSignature(
   { backend, signature, noSignature, signatureNamed }: Caller,
-  call: BackendRequest,
+  call: Pick<BackendRequest, 'model' | 'signature'>,
   { model, version, signature: key }: PredictOptions,
 ): Promise<Signature | undefined> {
   if (model === undefined) {

@@ -31,9 +31,7 @@ export function answerSchemas({ report, postprocess }: DescribedSignature): Sche
   return [
     ...results,
     ...when([...boxes, ...list], (one) => objectSchema({ predictions: one })),
-    ...when([...boxes, ...columns, ...(postprocess?.outputs ? [NONE] : [])], (one) =>
-      objectSchema({ outputs: one }),
-    ),
+    ...when([...boxes, ...columns], (one) => objectSchema({ outputs: one })),
   ];
 }
 
@@ -112,12 +110,6 @@ function resultsSchema(methodName: string): Schema {
     description: 'With `tfs-method`.',
   };
 }
-
-const NONE: Schema = {
-  type: 'object',
-  maxProperties: 0,
-  description: 'None of the outputs that `tfs-outputs` asks for is declared.',
-};
 
 const DETECTION = objectSchema(
   {
