@@ -16,6 +16,8 @@ export const CONSTRUCT_ERRORS = {
     'The issuer of tokens, or its keys, cannot be read by the function that checks them.',
   JOBS_NOT_STOPPED:
     'Jobs of a run that ended could not be stopped. The function tries again; then an alarm tells of it.',
+  LEASE_DELETED:
+    'The lease of the outputs of a batch run is deleted, again and again, while the run takes it.',
   TOO_MANY_SHARDS:
     'A batch run has more shards than a state machine can add up. Set a larger `objectsPerShard` or `minutesPerShard`.',
   FUNCTION_NOT_CONFIGURED: 'A function lacks an environment variable that its construct sets.',

@@ -79,7 +79,15 @@ function countStates(props: DefinitionProps) {
     'Missing?': {
       Type: 'Choice',
       Choices: [
-        stopping('$exists($states.input.found.lost)', 'AlreadyRunning', '$states.input.found.lost'),
+        {
+          // No reason is kept: the lease tells it.
+          ...stopping(
+            '$exists($states.input.found.lost)',
+            'AlreadyRunning',
+            '$states.input.found.lost',
+          ),
+          Next: 'Run stopped',
+        },
         {
           Condition: jsonata('$not($states.input.found.counted)'),
           Output: jsonata('$merge([$states.input, { "position": $states.input.found.position }])'),

@@ -243,6 +243,49 @@ test('a lease that the other has returned is not taken again', async () => {
   }
 });
 
+test('a run that has lost its outputs writes nothing into the folder of the one that works', async () => {
+  const theirs = Buffer.from(JSON.stringify({ execution: OTHER, returned: false }));
+  for (let at = 0; ; at++) {
+    clear();
+    let before: string[] = [];
+    const result = await redriven({}, all, {
+      at,
+      meanwhile: () => {
+        s3.objects.set(LEASE, theirs);
+        before = ofRun();
+      },
+    });
+    if (result.stoppedIn !== DESCRIBE) continue;
+    expect(result.output).toMatchObject({ error: 'AlreadyRunning' });
+    expect(ofRun()).toEqual(before);
+    return;
+  }
+});
+
+/** Files of the run, with what they say. */
+function ofRun(): string[] {
+  const found = [...s3.objects].filter(([path]) => path.startsWith('data/output/_shards/r1/'));
+  return found.map(([path, body]) => `${path} ${body}`).sort();
+}
+
+test.each([
+  ['its own reason beside that of another execution', [OTHER, ID]],
+  ['its own reason, whichever is later', [ID, OTHER]],
+])('an execution that is stopped by a shard learns %s', async (_, order) => {
+  const settings = { outputUri: 's3://data/output/', runId: 'r1' };
+  const ask = (request: object) => functionOn(s3)('lambda:invoke', { Payload: request });
+  for (const execution of order) {
+    const reason = `of ${execution}`;
+    await ask({ action: 'stop', settings, execution, error: 'OverBudget', reason });
+  }
+  for (const execution of order) {
+    s3.objects.set(LEASE, Buffer.from(JSON.stringify({ execution })));
+    expect(await ask({ action: 'why', settings, execution, otherwise: 'x' })).toEqual({
+      Payload: { error: 'OverBudget', reason: `of ${execution}` },
+    });
+  }
+});
+
 test('a lease that was deleted is taken', async () => {
   for (let at = 0; ; at++) {
     clear();

@@ -30,6 +30,14 @@ export interface S3StandIn {
   close(): Promise<void>;
 }
 
+/** Statuses of error codes; others are 400. */
+const STATUS_OF: Readonly<Record<string, number>> = {
+  AccessDenied: 403,
+  SlowDown: 503,
+  ConditionalRequestConflict: 409,
+  NoSuchKey: 404,
+};
+
 /** Objects by path that keep their paths in the order of a listing, until one is added or deleted. */
 class SortedObjects extends Map<string, Buffer> {
   private sorted: { readonly path: string; readonly bytes: Buffer }[] | undefined;
@@ -101,10 +109,15 @@ export async function startS3(pageSize: number): Promise<S3StandIn> {
       response.writeHead(refusal ? 400 : 200, { 'content-type': 'application/x-amz-json-1.1' });
       response.end(JSON.stringify(refusal ? { __type: refusal } : logPage(s3.logs, asked)));
     } else if (refusal) {
-      refuse(response, refusal === 'SlowDown' ? 503 : 400, refusal);
+      refuse(response, STATUS_OF[refusal] ?? 400, refusal);
     } else if (request.method === 'PUT') {
       const body = await buffer(request);
-      if (!allows(request.headers, objects.get(path))) {
+      const there = objects.get(path);
+      if (!there && request.headers['if-match'] !== undefined) {
+        refuse(response, 404, 'NoSuchKey');
+        return;
+      }
+      if (!allows(request.headers, there)) {
         refuse(response, 412, 'PreconditionFailed');
         return;
       }

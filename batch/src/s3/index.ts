@@ -1,14 +1,23 @@
 /** Listings, objects, retries and errors of S3, for programs that have the AWS SDK. */
 
+export { putIf, type WriteCondition } from './conditional-write.ts';
 export { listDated } from './dated-listing.ts';
 export { httpStatusOf, isAbsent, isOfCaller, isPassing } from './errors.ts';
 export { readFacts } from './facts.ts';
 export { type Inventory, inventoryRows, readInventory } from './inventory.ts';
 export { type KeyRange, keyRanges, LAST } from './key-ranges.ts';
+export {
+  type FoundLease,
+  isHeldBy,
+  leasePlace,
+  readLease,
+  takeLease,
+  writeLease,
+} from './leases.ts';
 export { listObjects, listPage, type S3Object } from './listing.ts';
 export { findObjects } from './lookup.ts';
 export { withNamedErrors } from './named-errors.ts';
-export { findObject, openObject, readBytes, readText, receive } from './objects.ts';
+export { findObject, openObject, readBytes, readText, receive, receiveIfThere } from './objects.ts';
 export { claimOrigin, originPlace, readOrigin, writeOrigin } from './origins.ts';
 export { forcePathStyle } from './path-style.ts';
 export { attempts, patientRetries } from './patient-retries.ts';

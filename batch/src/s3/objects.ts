@@ -4,7 +4,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { GetObjectCommand, type GetObjectCommandOutput, type S3Client } from '@aws-sdk/client-s3';
 import { BatchError } from '../errors.ts';
 import { formatS3Uri, type S3Location } from '../s3-uri.ts';
-import { isBrokenConnection } from './errors.ts';
+import { httpStatusOf, isAbsent, isBrokenConnection } from './errors.ts';
 import { listPage, type S3Object } from './listing.ts';
 import { attempts } from './patient-retries.ts';
 
@@ -66,6 +66,27 @@ export async function receive(
     } catch (error) {
       if (!isBrokenConnection(error) || tries >= most) throw error;
       await sleep(FIRST_WAIT * 2 ** tries);
+    }
+  }
+}
+
+/** Tries to read what is deleted and written again. */
+const READS = 3;
+
+/** Reads an object; undefined if there is none, also if it is deleted between the look and the read. */
+export async function receiveIfThere(
+  s3: S3Client,
+  place: S3Location,
+): Promise<(Received & Pick<S3Object, 'modified'>) | undefined> {
+  for (let tries = 1; ; tries++) {
+    const object = await findObject(s3, place);
+    if (!object) return undefined;
+    try {
+      return { ...(await receive(s3, place)), modified: object.modified };
+    } catch (error) {
+      // Who may list some prefixes alone gets 403 for a missing object.
+      const mayBeGone = isAbsent(error) || httpStatusOf(error) === 403;
+      if (!mayBeGone || tries >= READS) throw error;
     }
   }
 }

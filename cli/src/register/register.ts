@@ -6,12 +6,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { pipeline } from 'node:stream/promises';
 import { isDeepStrictEqual } from 'node:util';
-import {
-  HeadObjectCommand,
-  PutObjectCommand,
-  type PutObjectCommandInput,
-  type S3Client,
-} from '@aws-sdk/client-s3';
+import { HeadObjectCommand, type PutObjectCommandInput, type S3Client } from '@aws-sdk/client-s3';
 import {
   CreateModelPackageCommand,
   CreateModelPackageGroupCommand,
@@ -28,7 +23,7 @@ import {
   parseS3Uri,
   type S3Location,
 } from '@sagemaker-tfs/batch';
-import { httpStatusOf } from '@sagemaker-tfs/batch/s3';
+import { putIf } from '@sagemaker-tfs/batch/s3';
 import type { Manifest } from '@sagemaker-tfs/manifest';
 import { layOut, requireManifestFiles } from '@sagemaker-tfs/model-packaging';
 import type { AwsClients } from '../batch/aws/clients.ts';
@@ -227,21 +222,15 @@ async function putOnce(
     .catch(() => undefined);
   if (there?.ChecksumSHA256 === object.ChecksumSHA256) return;
   if (there) throw alreadyThere(uri);
-  try {
-    const place = { Bucket, Key, IfNoneMatch: '*', ChecksumAlgorithm: 'SHA256' as const };
-    await s3.send(new PutObjectCommand({ ...object, ...place }));
-  } catch (cause) {
-    const status = httpStatusOf(cause);
-    // 409: another request writes it at this moment.
-    throw status === 412 || status === 409 ? alreadyThere(uri, cause) : cause;
-  }
+  const place = { Bucket, Key, ChecksumAlgorithm: 'SHA256' as const };
+  const written = await putIf(s3, { ...object, ...place }, { IfNoneMatch: '*' });
+  if (written === undefined) throw alreadyThere(uri);
 }
 
-function alreadyThere(uri: string, cause?: unknown): CommandError {
+function alreadyThere(uri: string): CommandError {
   return new CommandError(
     'OUTPUT_FAILED',
     `another object is at ${uri}, and versions may name it. Give another prefix with --to, or try again if somebody else registers the same model now.`,
-    { cause },
   );
 }
 

@@ -9,10 +9,10 @@ import { asDirectory, parseS3Uri, type S3Location } from '@sagemaker-tfs/batch';
 import {
   boundedConnections,
   forcePathStyle,
-  httpStatusOf,
   isAbsent,
   listObjects,
   patientRetries,
+  putIf,
   readBytes,
   withNamedErrors,
 } from '@sagemaker-tfs/batch/s3';
@@ -92,16 +92,10 @@ export function storeBelow(s3: S3Client, uri: string, writer: string, kmsKeyId?:
       await s3.send(new PutObjectCommand(put(key, body, contentType)));
     },
     async create(key, body, contentType) {
-      try {
-        const request = { ...put(key, body, contentType), IfNoneMatch: '*' };
-        await s3.send(new PutObjectCommand(request));
-        return true;
-      } catch (error) {
-        // 409: another request writes it at this moment.
-        if (httpStatusOf(error) !== 412 && httpStatusOf(error) !== 409) throw error;
-        const there = await s3.send(new HeadObjectCommand(named(key)));
-        return there.Metadata?.writer === writer;
-      }
+      const object = put(key, body, contentType);
+      if ((await putIf(s3, object, { IfNoneMatch: '*' })) !== undefined) return true;
+      const there = await s3.send(new HeadObjectCommand(named(key)));
+      return there.Metadata?.writer === writer;
     },
     async remove(key) {
       await s3.send(new DeleteObjectCommand(named(key)));

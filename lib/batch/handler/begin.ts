@@ -11,14 +11,25 @@ import {
   JOB_TO_COME,
   type LeaseJob,
   originOf,
-  parseRunLease,
   parseS3Uri,
-  RUN_LEASE,
+  type RunLease,
   type S3Location,
 } from '@sagemaker-tfs/batch';
-import { claimOrigin, findObject, originPlace, receive } from '@sagemaker-tfs/batch/s3';
+import {
+  claimOrigin,
+  type FoundLease,
+  findObject,
+  isHeldBy,
+  leasePlace,
+  originPlace,
+  readLease,
+  receiveIfThere,
+  takeLease,
+  writeLease,
+} from '@sagemaker-tfs/batch/s3';
 import type { TransformSettings } from '@sagemaker-tfs/batch/settings';
 import * as z from 'zod';
+import { ConstructError } from '../../errors.ts';
 import { runPlace, sharedPlace } from './run-places.ts';
 import { findJson, readManifest, writeIf } from './storage.ts';
 
@@ -73,7 +84,7 @@ export async function beginRun(s3: S3Client, request: BeginRequest): Promise<Beg
   if (first) return first;
   const refused = await whyOtherInputs(s3, settings);
   if (refused !== undefined) return { refused };
-  const taken = await takeLease(s3, request);
+  const taken = await takeOutputs(s3, request);
   if (taken.holder !== undefined) return taken;
   const origin = await claimOutputs(s3, request);
   // Written once for a run: a run that continues keeps what it has made.
@@ -95,7 +106,7 @@ const eventSchema = z.object({ execution: z.string() });
  */
 async function firstOfEvent(
   s3: S3Client,
-  { settings, execution, takeEvent }: BeginRequest,
+  { settings, execution, takeEvent }: Pick<BeginRequest, 'settings' | 'execution' | 'takeEvent'>,
 ): Promise<BeginResult | undefined> {
   const { event, inputUri } = settings;
   // An execution that an earlier release started has none.
@@ -106,7 +117,10 @@ async function firstOfEvent(
   const place = sharedPlace(settings, `events/${name}.json`);
   const condition = takeEvent ? { IfMatch: takeEvent } : { IfNoneMatch: '*' as const };
   if (await writeIf(s3, place, { execution }, condition)) return undefined;
-  const { bytes, ETag: claim = '' } = await receive(s3, place);
+  const found = await receiveIfThere(s3, place);
+  // Deleted meanwhile: nobody has the event, so who writes it now is the first.
+  if (!found) return firstOfEvent(s3, { settings, execution });
+  const { bytes, ETag: claim = '' } = found;
   const { execution: first } = eventSchema.parse(JSON.parse(new TextDecoder().decode(bytes)));
   if (first === execution) return undefined;
   const hidden = hiddenFrom(execution, first);
@@ -136,27 +150,40 @@ async function whyOtherInputs(
   return `runId: '${settings.runId}' is that of a run with other inputs, whose ${name} is '${value}'. Set another runId, or the same inputs to continue that run`;
 }
 
-async function takeLease(
+async function takeOutputs(
   s3: S3Client,
   { settings, execution, takeOver }: BeginRequest,
 ): Promise<BeginResult> {
-  const place = sharedPlace(settings, RUN_LEASE);
-  const condition = takeOver ? { IfMatch: takeOver } : { IfNoneMatch: '*' as const };
-  if (await writeIf(s3, place, { execution }, condition)) return {};
-  const { holder, job, returned, lease } = await readLease(s3, place);
-  if (returned && (await writeIf(s3, place, { execution }, { IfMatch: lease }))) return {};
-  if (!returned && holder === execution) return {};
+  const place = leasePlace(settings.outputUri);
+  const own = { execution, returned: false };
+  const taken = await takeLease(s3, place, own, { replaced: takeOver, isFree: isReturned });
+  if (taken.written) return {};
+  if (!taken.found) throw deletedAgain(place);
+  const { lease: { job, ...written } = NO_LEASE, etag: lease, modified } = taken.found;
+  const holder = holderOf({ ...written, job });
   const hidden = job ? hiddenRegion(execution, job.region) : hiddenFrom(execution, holder);
   return {
     ...{ holder, lease, leaseUri: formatS3Uri(place) },
     ...(hidden !== undefined && { hidden }),
-    ...(job && (await jobOfLease(s3, place, job))),
+    ...(job && {
+      job: { type: job.type, name: job.name },
+      toCome: Date.now() - modified < JOB_TO_COME,
+    }),
   };
 }
 
-async function jobOfLease(s3: S3Client, place: S3Location, { type, name }: LeaseJob) {
-  const { modified = 0 } = (await findObject(s3, place)) ?? {};
-  return { job: { type, name }, toCome: Date.now() - modified < JOB_TO_COME };
+/** A file that is no lease keeps nobody out. */
+const NO_LEASE: RunLease = { execution: 'unknown', returned: true };
+
+function isReturned({ lease = NO_LEASE }: FoundLease): boolean {
+  return lease.returned;
+}
+
+function deletedAgain(place: S3Location): ConstructError {
+  return new ConstructError(
+    'LEASE_DELETED',
+    `the lease ${formatS3Uri(place)} is written and deleted again and again. Find out who deletes it.`,
+  );
 }
 
 /** Which outputs are still to be those of an execution. */
@@ -180,15 +207,36 @@ export async function holdLease(
   s3: S3Client,
   { settings, execution }: HoldRequest,
 ): Promise<HoldResult> {
-  const place = sharedPlace(settings, RUN_LEASE);
-  // Somebody may have deleted it, as the message for leases of other accounts advises.
-  const isThere = (await findObject(s3, place)) !== undefined;
-  if (!isThere && (await writeIf(s3, place, { execution }, { IfNoneMatch: '*' }))) return {};
-  const { holder } = await readLease(s3, place);
-  if (holder === execution) return {};
-  return {
-    lost: `while this run was stopped another one took over its outputs: ${holder}. Start it again after that one's end, with runId '${settings.runId}'`,
-  };
+  const place = leasePlace(settings.outputUri);
+  const own = { execution, returned: false };
+  let found = await readLease(s3, place);
+  if (!found || isReturnedBy(found, own)) {
+    const taken = await writeLease(s3, place, own, found?.etag);
+    if (taken.written) return {};
+    found = taken.found;
+  }
+  if (!found) throw deletedAgain(place);
+  const lost = lostTo(found, { settings, execution });
+  return lost === undefined ? {} : { lost };
+}
+
+/** Why an execution has lost its outputs; undefined if it has not. */
+export async function whyLost(s3: S3Client, request: HoldRequest): Promise<string | undefined> {
+  const found = await readLease(s3, leasePlace(request.settings.outputUri));
+  return found && lostTo(found, request);
+}
+
+function lostTo(
+  { lease = NO_LEASE }: FoundLease,
+  { settings, execution }: HoldRequest,
+): string | undefined {
+  if (isHeldBy(lease, { execution })) return undefined;
+  return `while this run was stopped another one took over its outputs: ${holderOf(lease)}. Start it again after that one's end, with runId '${settings.runId}'`;
+}
+
+/** One that it returned at its end, before it was redriven: others may take it. */
+function isReturnedBy({ lease = NO_LEASE }: FoundLease, own: RunLease): boolean {
+  return lease.returned && isHeldBy(lease, own);
 }
 
 /** What returns the lease. */
@@ -208,29 +256,11 @@ export interface ReleaseResult {
  */
 export async function releaseLease(s3: S3Client, request: ReleaseRequest): Promise<ReleaseResult> {
   const { execution } = request;
-  const place = sharedPlace(request, RUN_LEASE);
-  const held = (await findObject(s3, place)) && (await readLease(s3, place));
-  if (held?.holder !== execution) return { returned: false };
-  const written = { execution, returned: true };
-  return { returned: await writeIf(s3, place, written, { IfMatch: held.lease }) };
-}
-
-interface Lease {
-  readonly holder: string;
-  /** The holder where it is a job. */
-  readonly job?: LeaseJob | undefined;
-  /** By the holder, at its end. */
-  readonly returned: boolean;
-  /** Names what was read. */
-  readonly lease: string;
-}
-
-async function readLease(s3: S3Client, place: S3Location): Promise<Lease> {
-  const { bytes, ETag = '' } = await receive(s3, place);
-  const written = parseRunLease(new TextDecoder().decode(bytes));
-  // A file that is no lease keeps nobody out.
-  if (!written) return { holder: 'unknown', returned: true, lease: ETag };
-  return { holder: holderOf(written), job: written.job, returned: written.returned, lease: ETag };
+  const place = leasePlace(request.outputUri);
+  const found = await readLease(s3, place);
+  if (!found?.lease || !isHeldBy(found.lease, { execution })) return { returned: false };
+  const { written } = await writeLease(s3, place, { execution, returned: true }, found.etag);
+  return { returned: written };
 }
 
 /** Why executions of another account or region cannot be looked at; undefined for one of the same. */

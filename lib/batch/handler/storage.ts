@@ -7,7 +7,7 @@ import {
   type S3Location,
   streamManifest,
 } from '@sagemaker-tfs/batch';
-import { findObject, readText, receive } from '@sagemaker-tfs/batch/s3';
+import { findObject, putIf, readText, receive, type WriteCondition } from '@sagemaker-tfs/batch/s3';
 import type * as z from 'zod';
 
 /** Reads JSON of a schema. */
@@ -62,38 +62,24 @@ export function writeJson(s3: S3Client, place: S3Location, value: unknown): Prom
   return writeObject(s3, place, Buffer.from(JSON.stringify(value)), 'application/json');
 }
 
-/** On what condition an object is written. */
-type WriteCondition = { readonly IfNoneMatch: '*' } | { readonly IfMatch: string };
-
-/** Writes an object. @throws PreconditionFailed where the condition does not hold */
+/** Writes an object. */
 export async function writeObject(
   s3: S3Client,
   { bucket, key }: S3Location,
   Body: Uint8Array,
   ContentType = 'application/octet-stream',
-  condition?: WriteCondition,
 ): Promise<void> {
-  await s3.send(
-    new PutObjectCommand({ Bucket: bucket, Key: key, Body, ContentType, ...condition }),
-  );
+  await s3.send(new PutObjectCommand({ Bucket: bucket, Key: key, Body, ContentType }));
 }
 
-/** Writes an object, unless the condition does not hold. @returns whether it was written */
+/** Writes JSON, unless the condition does not hold. @returns whether it was written */
 export async function writeIf(
   s3: S3Client,
-  place: S3Location,
+  { bucket, key }: S3Location,
   value: unknown,
   condition: WriteCondition,
 ): Promise<boolean> {
-  try {
-    const body = Buffer.from(JSON.stringify(value));
-    await writeObject(s3, place, body, 'application/json', condition);
-    return true;
-  } catch (error) {
-    // 409: another one is being written at this moment.
-    if (['PreconditionFailed', 'ConditionalRequestConflict'].includes((error as Error).name)) {
-      return false;
-    }
-    throw error;
-  }
+  const Body = Buffer.from(JSON.stringify(value));
+  const object = { Bucket: bucket, Key: key, Body, ContentType: 'application/json' };
+  return (await putIf(s3, object, condition)) !== undefined;
 }

@@ -1,10 +1,7 @@
 /** One job at a time below an output prefix: commands that are repeated, at once or later, in every state of the job before. */
-import { S3Client } from '@aws-sdk/client-s3';
-import type { LeaseJob } from '@sagemaker-tfs/batch';
 import { TEST_CREDENTIALS } from '../../../../test/rehearse/moto.ts';
 import { type S3StandIn, startS3 } from '../../../../test/stacks/s3-stand-in.ts';
 import { sagemakerTfs } from '../test-support.ts';
-import { leasePlace, writeLease } from './output-lease.ts';
 import { type SageMakerStandIn, startService } from './sagemaker-stand-in.ts';
 
 jest.setTimeout(120_000);
@@ -174,26 +171,6 @@ test('a start with nothing to do returns the lease', async () => {
   for (const name of ['a', 'b']) s3.objects.set(`tiles/out/${name}.csv.out`, Buffer.from('1'));
   expect(await start('--missing-only')).toEqual({ started: false, missing: 0 });
   expect(lease()).toMatchObject({ returned: true });
-});
-
-test('a write whose answer was lost is known again, and that of another start is none', async () => {
-  const credentials = { accessKeyId: 'a', secretAccessKey: 'b' };
-  const options = { endpoint: s3.url, forcePathStyle: true, region: 'us-east-1', credentials };
-  const client = new S3Client(options);
-  const place = leasePlace('s3://tiles/out');
-  const job: LeaseJob = { type: 'transform', name: 'n', region: 'us-east-1', start: 'one' };
-  try {
-    const etag = await writeLease(client, place, { job, returned: false }, undefined);
-    expect(etag).toEqual(expect.stringMatching(/./));
-    const repeated = await writeLease(client, place, { job, returned: false }, undefined);
-    expect(repeated).toBe(etag);
-    const other = { job: { ...job, start: 'two' }, returned: false };
-    expect(await writeLease(client, place, other, undefined)).toBeUndefined();
-    expect(await writeLease(client, place, other, '"old"')).toBeUndefined();
-    expect(await writeLease(client, place, other, etag)).not.toBeUndefined();
-  } finally {
-    client.destroy();
-  }
 });
 
 /** As another start, or a run, has left it. */

@@ -1,10 +1,10 @@
 /** One job at a time writes below an output prefix: it holds the lease that runs of a state machine hold, too. */
 import { randomUUID } from 'node:crypto';
 import { formatS3Uri, type LeaseJob } from '@sagemaker-tfs/batch';
+import { leasePlace, takeLease, writeLease } from '@sagemaker-tfs/batch/s3';
 import type { AwsClients } from './clients.ts';
 import { isRefusal } from './create-job.ts';
 import { inUse, refuseHeld } from './lease-holder.ts';
-import { leasePlace, readLease, writeLease } from './output-lease.ts';
 
 type Clients = Pick<AwsClients, 's3' | 'sagemaker' | 'sfn'>;
 
@@ -29,7 +29,7 @@ export async function whileHeld<Result>(
   request: HoldRequest,
   work: (nameJob: NameJob) => Promise<Result>,
 ): Promise<Result> {
-  const lease = await takeLease(clients, request);
+  const lease = await holdLease(clients, request);
   let isAskedFor = false;
   try {
     const result = await work(async (name) => {
@@ -45,37 +45,31 @@ export async function whileHeld<Result>(
   }
 }
 
-/** Others that are faster, one after another, before this start ends. */
-const MAX_TRIES = 5;
-
-async function takeLease(clients: Clients, { outputUri, type, name: first }: HoldRequest) {
+async function holdLease(clients: Clients, { outputUri, type, name: first }: HoldRequest) {
   const { s3, sagemaker } = clients;
   const place = leasePlace(outputUri);
   const region = await sagemaker.config.region();
+  const names = { outputUri, leaseUri: formatS3Uri(place), region };
   let job: LeaseJob = { type, name: first, region, start: randomUUID() };
-  let etag: string | undefined;
-  const write = async (replaced: string | undefined, returned = false) => {
-    const written = await writeLease(s3, place, { job, returned }, replaced);
-    etag = written ?? etag;
-    return written !== undefined;
-  };
-  const take = async () => {
-    if (await write(undefined)) return;
-    for (let tries = 1; tries <= MAX_TRIES; tries++) {
-      const found = await readLease(s3, place);
-      const names = { outputUri, leaseUri: formatS3Uri(place), region };
-      if (found) await refuseHeld(clients, found, names);
-      if (await write(found?.etag)) return;
-    }
-    throw inUse(undefined, { outputUri });
-  };
-  await take();
+  const taken = await takeLease(
+    s3,
+    place,
+    { job, returned: false },
+    { isFree: async (found) => refuseHeld(clients, found, names).then(() => true) },
+  );
+  // Others are as fast as this start, again and again.
+  if (!taken.written) throw inUse(undefined, names);
+  let { etag } = taken;
   return {
     async name(name: string) {
       job = { ...job, name };
-      if (!(await write(etag))) throw inUse((await readLease(s3, place))?.lease, { outputUri });
+      const written = await writeLease(s3, place, { job, returned: false }, etag);
+      if (!written.written) throw inUse(written.found?.lease, names);
+      ({ etag } = written);
     },
     /** Another start that has taken it over keeps it. */
-    giveBack: () => write(etag, true),
+    async giveBack() {
+      await writeLease(s3, place, { job, returned: true }, etag);
+    },
   };
 }

@@ -6,11 +6,11 @@ import {
 } from '@aws-sdk/client-sagemaker';
 import { DescribeExecutionCommand, type SFNClient } from '@aws-sdk/client-sfn';
 import { holderOf, JOB_TO_COME, type LeaseJob, type RunLease } from '@sagemaker-tfs/batch';
+import type { FoundLease } from '@sagemaker-tfs/batch/s3';
 import { sentence } from '@sagemaker-tfs/manifest/sentence';
 import { CommandError } from '../../errors.ts';
 import type { AwsClients } from './clients.ts';
 import { isUnknownJob } from './described-job.ts';
-import type { FoundLease } from './output-lease.ts';
 
 /** What a message is about. */
 interface LeaseNames {
