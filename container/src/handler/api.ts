@@ -66,14 +66,20 @@ type HandlerData = Uint8Array;
 /** A body in pieces. */
 type BodyStream = AsyncIterable<Uint8Array | string>;
 
-/** An answer with everything about it said. */
+/**
+ * An answer with everything about it said. Its `contentType` makes it one: without it, an object that has no other fields
+ * than these, and a `body` with a number as `status` or with `customAttributes`, is HANDLER_FAILED, and any other is JSON.
+ */
 export interface HandlerResponse {
   /** Anything but text and bytes is written as JSON. */
   readonly body: string | Uint8Array | BodyStream | object;
   readonly contentType: string;
   /** From 200 to 599. Default: 200. */
   readonly status?: number;
-  /** Added to `X-Amzn-SageMaker-Custom-Attributes`, the only header that SageMaker passes on. */
+  /**
+   * Added to `X-Amzn-SageMaker-Custom-Attributes`, the only header that SageMaker passes on: an object of names and texts, not
+   * the text of the header.
+   */
   readonly customAttributes?: Readonly<Record<string, string>>;
 }
 

@@ -11,15 +11,10 @@ import type { Inference } from '../inference/inference.ts';
 import type { ModelServerEndpoint } from '../model-server/endpoint.ts';
 import { plainError } from '../thrown.ts';
 import type { RequestSignal } from '../waiting/request-signal.ts';
-import type {
-  Context,
-  HandlerInput,
-  HandlerResponse,
-  HandlerResult,
-  PredictOptions,
-} from './api.ts';
+import type { Context, HandlerInput, HandlerResult, PredictOptions } from './api.ts';
 import { forClient } from './for-client.ts';
 import { handlerJson } from './handler-json.ts';
+import { checkedResponse, isHandlerResponse } from './handler-response.ts';
 import { handlerTensors, isTensorMap } from './handler-tensors.ts';
 import type { LoadedHandler } from './loader.ts';
 import { placeInHandler } from './place.ts';
@@ -175,9 +170,7 @@ async function answerOf(
   context: Context,
 ): Promise<HandlerAnswer> {
   if (isHandlerResponse(result)) {
-    const { body, contentType, status = 200, customAttributes: attributes } = result;
-    const customAttributes = attributes && { ...attributes };
-    checkResponse({ status, contentType, customAttributes });
+    const { body, contentType, status, customAttributes } = checkedResponse(result);
     const pieces = bodyOf(body, inference) ?? [Buffer.from(handlerJson(body))];
     const type = responseType(contentType, body);
     return {
@@ -206,36 +199,6 @@ async function answerOf(
   }
   return { status: 200, contentType: 'application/json', body: [Buffer.from(handlerJson(result))] };
 }
-
-/** @throws Error if the response cannot be sent */
-function checkResponse({
-  status,
-  contentType,
-  customAttributes = {},
-}: {
-  readonly status: number;
-  readonly contentType: string;
-  readonly customAttributes: HandlerResponse['customAttributes'];
-}): void {
-  if (!Number.isInteger(status) || status < 200 || status > 599) {
-    throw new Error(`its response has the status ${status}. It must be from 200 to 599.`);
-  }
-  if (!HEADER_TEXT.test(contentType)) {
-    const shown = JSON.stringify(contentType);
-    throw new Error(`its response has the contentType ${shown}, which no header can carry`);
-  }
-  for (const [name, value] of Object.entries(customAttributes)) {
-    if (ATTRIBUTE_NAME.test(name) && typeof value === 'string') continue;
-    const shown = JSON.stringify({ [name]: value });
-    throw new Error(
-      `its response has the customAttributes ${shown}. Names are ASCII without "=", values text.`,
-    );
-  }
-}
-
-/** RFC 9110, section 5.5. */
-const HEADER_TEXT = /^[\x21-\x7e]([\t\x20-\x7e]*[\x21-\x7e])?$/;
-const ATTRIBUTE_NAME = /^[\x21-\x2b\x2d-\x3c\x3e-\x7e]+$/;
 
 /** Text, bytes and streams as bytes; undefined for anything else. */
 function bodyOf(value: unknown, policy: ErrorPolicy): HandlerAnswer['body'] | undefined {
@@ -278,12 +241,6 @@ function responseType(contentType: string, body: unknown): string {
   if (isOneType) return contentType;
   const isBinary = body instanceof Uint8Array || isStream(body);
   return namedType(contentType) ?? (isBinary ? 'application/octet-stream' : 'application/json');
-}
-
-function isHandlerResponse(value: unknown): value is HandlerResponse {
-  if (typeof value !== 'object' || value === null) return false;
-  const { body, contentType } = value as Partial<HandlerResponse>;
-  return body !== undefined && typeof contentType === 'string';
 }
 
 async function withHandlerErrors<T>(policy: ErrorPolicy, work: () => Promise<T>): Promise<T> {
