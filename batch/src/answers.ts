@@ -18,6 +18,8 @@ export interface Answer {
   readonly isError?: boolean;
   /** True if the JSON is a string of a whole output that is no JSON, and whose media type nobody knows. */
   readonly isText?: boolean;
+  /** True if the output holds nothing but white space, as that of an input without records. */
+  readonly isEmpty?: boolean;
 }
 
 /**
@@ -43,7 +45,8 @@ export function answersOf(key: string, bytes: Uint8Array, mediaType?: string): A
   }
   const documents = jsonDocuments(text);
   if (documents) return numbered(key, documents.map(onOneLine));
-  return [{ key, json: JSON.stringify(text), isText: true }];
+  const isEmpty = text.trim() === '';
+  return [{ key, json: JSON.stringify(text), isText: true, ...(isEmpty && { isEmpty }) }];
 }
 
 /** One alone has no number. */

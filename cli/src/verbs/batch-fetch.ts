@@ -225,7 +225,8 @@ async function placesToFetch(
 function describeFetch(report: FetchReport | PartsReport): string {
   const errors = report.errors > 0 ? ` and ${report.errors} errors` : '';
   const counts = `${report.answers} answers${errors} of ${report.outputs} outputs`;
-  return `${counts} in ${describePlace(report)}${describeLetters(report.deadLetters)}`;
+  const empty = report.empty > 0 ? `\n${report.empty} outputs are empty, and have no row` : '';
+  return `${counts} in ${describePlace(report)}${empty}${describeLetters(report.deadLetters)}`;
 }
 
 function describePlace(report: FetchReport | PartsReport): string {

@@ -7,11 +7,13 @@ import { type FileFormat, type TableOptions, writeAnswers } from './write-file.t
 
 /** What a file holds. */
 export interface Counts {
-  /** Inputs that have an answer, or an error in its place. */
+  /** Inputs that have an answer, an error in its place, or an empty output. */
   outputs: number;
   answers: number;
   /** Errors instead of answers. */
   errors: number;
+  /** Outputs that hold nothing, as those of inputs without records: no row is theirs. */
+  empty: number;
 }
 
 /** Where to, and how. */
@@ -33,7 +35,7 @@ export async function writeCounted(
   { path, lettersPath, format, partition, ...table }: CountedFile,
 ): Promise<Counts & { readonly hasLetters: boolean }> {
   const letters = deadLetterFile(lettersPath);
-  const counts: Counts = { outputs: 0, answers: 0, errors: 0 };
+  const counts: Counts = { outputs: 0, answers: 0, errors: 0, empty: 0 };
   let hasLetters = false;
   async function* counted(): AsyncGenerator<Answer> {
     let last: string | undefined;
@@ -42,10 +44,10 @@ export async function writeCounted(
       hasLetters ||= found.length > 0;
       await letters.add(found);
       for (const answer of answers) {
-        counts[answer.isError ? 'errors' : 'answers']++;
+        counts[answer.isEmpty ? 'empty' : answer.isError ? 'errors' : 'answers']++;
         if (answer.key !== last) counts.outputs++;
         last = answer.key;
-        yield answer;
+        if (!answer.isEmpty) yield answer;
       }
     }
   }

@@ -165,7 +165,7 @@ describe('on S3', () => {
     );
     expect([exitCode, JSON.parse(stdout)]).toEqual([
       0,
-      { outputs: 1, answers: 1, errors: 0, file },
+      { outputs: 1, answers: 1, errors: 0, empty: 0, file },
     ]);
     const names = (await readdir(work)).filter((name) => name.startsWith('clean.'));
     expect(names).toEqual(['clean.ndjson']);

@@ -97,6 +97,7 @@ export async function fetchInParts(
     outputs: sum('outputs'),
     answers: sum('answers'),
     errors: sum('errors'),
+    empty: sum('empty'),
     folder,
     files: partition ? await countFiles(folder, partition) : sum('parts'),
     complete,
@@ -148,7 +149,9 @@ async function planOf(
 }
 
 async function* answersOfAll(objects: AsyncIterable<OutputObject>): AsyncGenerator<Answer> {
-  for await (const object of objects) yield* await object.read();
+  for await (const object of objects) {
+    yield* (await object.read()).filter(({ isEmpty }) => !isEmpty);
+  }
 }
 
 /** An object and what it holds. */
@@ -210,6 +213,7 @@ function added(before: RangeProgress, after: string, more: Counts): RangeProgres
     outputs: before.outputs + more.outputs,
     answers: before.answers + more.answers,
     errors: before.errors + more.errors,
+    empty: before.empty + more.empty,
     done: false,
   };
 }

@@ -35,6 +35,8 @@ const progressSchema = z.object({
   outputs: z.number(),
   answers: z.number(),
   errors: z.number(),
+  // Folders of earlier versions count none.
+  empty: z.number().default(0),
   done: z.boolean(),
 });
 
@@ -47,10 +49,18 @@ export interface RangeProgress {
   readonly outputs: number;
   readonly answers: number;
   readonly errors: number;
+  readonly empty: number;
   readonly done: boolean;
 }
 
-const NOTHING: RangeProgress = { parts: 0, outputs: 0, answers: 0, errors: 0, done: false };
+const NOTHING: RangeProgress = {
+  parts: 0,
+  outputs: 0,
+  answers: 0,
+  errors: 0,
+  empty: 0,
+  done: false,
+};
 
 /** The plan of a folder; the first process writes it, and every other one takes that. */
 export async function agreeOnPlan(
