@@ -146,6 +146,22 @@ export function cannotWrite(path: string, cause: unknown): CommandError {
   return new CommandError('OUTPUT_FAILED', message, { cause });
 }
 
+/** Codes of a disk that takes no more. */
+const DISK_FAULTS = new Set(['ENOSPC', 'EDQUOT', 'EFBIG', 'EROFS']);
+
+/** For `.catch` of work that writes a file: the error of a full disk does not say which. Others stay as they are. */
+export function namingFile(path: string): (error: unknown) => never {
+  return (error) => {
+    throw withFile(error, path);
+  };
+}
+
+/** The error of a full disk as one that names the file. @param path if the error has none */
+export function withFile(error: unknown, path: string): unknown {
+  const { code, path: own } = (error ?? {}) as NodeJS.ErrnoException;
+  return code !== undefined && DISK_FAULTS.has(code) ? cannotWrite(own ?? path, error) : error;
+}
+
 /** A file or folder that the user named and that is not there. */
 export function doesNotExist(name: string): CommandError {
   return new CommandError('FILE_NOT_FOUND', `${name} does not exist. Check the name.`);

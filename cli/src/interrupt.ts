@@ -1,5 +1,5 @@
 /** Ctrl-C and SIGTERM as an AbortSignal, so that work under way cleans up after itself. */
-import { CommandError } from './errors.ts';
+import { CommandError, EXIT } from './errors.ts';
 
 /**
  * One Ctrl-C may arrive several times: from the terminal, and again from npm or npx, which hand it on. Only
@@ -36,6 +36,24 @@ export function readerHasGone(): void {
   reading = false;
   if (callbacks.size === 0) process.exit();
   for (const callback of callbacks) callback('SIGPIPE');
+}
+
+let isLost = false;
+
+/** Whether the result could not be written to standard output, whatever the work has come to. */
+export function isResultLost(): boolean {
+  return isLost;
+}
+
+/** Standard output takes no more, as on a full disk: the work is interrupted and cleans up, or the process ends. */
+export function outputHasFailed(error: NodeJS.ErrnoException): void {
+  if (isLost || !reading) return;
+  isLost = true;
+  process.stderr.write(
+    `sagemaker-tfs: standard output cannot be written: ${error.message}. Free space or send it elsewhere, then run the command again.\n`,
+  );
+  process.exitCode = EXIT.failed;
+  readerHasGone();
 }
 
 /** How often to see whether npm is still there, in ms. */

@@ -1,7 +1,7 @@
 /** `sagemaker-tfs`: one command, one file a verb in `verbs/`. */
 import { Command, CommanderError } from 'commander';
 import packageJson from '../package.json' with { type: 'json' };
-import { CommandError, EXIT, explain } from './errors.ts';
+import { CommandError, EXIT, explain, withFile } from './errors.ts';
 import { formatItem } from './help-layout.ts';
 import { isRead } from './interrupt.ts';
 import { callable } from './output/command-name.ts';
@@ -67,7 +67,8 @@ export async function run(argv: readonly string[]): Promise<number> {
     if (help) help.outputHelp();
     else await command.parseAsync([...argv], { from: 'user' });
     return EXIT.ok;
-  } catch (error) {
+  } catch (caught) {
+    const error = withFile(caught, 'a file of the command');
     if (error instanceof CommanderError) return error.exitCode === 0 ? EXIT.ok : EXIT.usage;
     report(error, argv.includes('--json'));
     return error instanceof CommandError ? error.exitStatus : exitStatusOf(error);

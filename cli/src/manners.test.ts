@@ -181,6 +181,17 @@ test.each(verbs)('%s ends quietly, and cleans up, when nobody reads it', async (
   expect(left()).toEqual([]);
 });
 
+test.each(verbs)('%s ends with 1 and one line, and cleans up, on a full disk', async (verb) => {
+  const line = `'${process.execPath}' '${PROGRAM}' ${quoted(LINES[verb]?.() ?? [])}`;
+  const stderr = await inShell(`${line} > /dev/full; echo "status $?" >&2`);
+  expect(stderr).toMatch(/status [12]\n$/);
+  expect(stderr).not.toMatch(/^ +at /m);
+  expect(stderr.match(/standard output cannot be written/g) ?? []).toHaveLength(
+    stderr.includes('ENOSPC') ? 1 : 0,
+  );
+  expect(left()).toEqual([]);
+});
+
 test.each(verbs)('%s in a terminal has no colors with NO_COLOR', async (verb) => {
   const args = LINES[verb]?.() ?? [];
   const terminal = startTerminal(args, { ...NO_AWS, TMPDIR: temporary, NO_COLOR: '1' }, work);

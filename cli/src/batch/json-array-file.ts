@@ -1,6 +1,7 @@
 /** A JSON array that is written item by item. */
 import { type FileHandle, mkdir, open, rename, rm } from 'node:fs/promises';
 import { dirname } from 'node:path';
+import { namingFile } from '../errors.ts';
 import { placeOf } from '../output/place.ts';
 
 /** A JSON array that is written item by item: of any length, and there as a whole or not at all. */
@@ -26,7 +27,7 @@ export async function openJsonArray(path: string, partial?: string): Promise<Jso
     return openJsonArray(place, `${place}.${process.pid}.partial`);
   }
   await mkdir(dirname(path), { recursive: true });
-  const file: FileHandle = await open(partial, 'w');
+  const file: FileHandle = await open(partial, 'w').catch(namingFile(path));
   let waiting = '[';
   let separator = '';
   let writing: Promise<unknown> = Promise.resolve();
@@ -34,7 +35,7 @@ export async function openJsonArray(path: string, partial?: string): Promise<Jso
   const flush = async () => {
     const text = waiting;
     waiting = '';
-    writing = writing.then(() => file.write(text));
+    writing = writing.then(() => file.writeFile(text)).catch(namingFile(path));
     await writing;
   };
   return {

@@ -8,7 +8,7 @@ import type { PartsOptions, PartsReport } from '../batch/aws/fetch/in-parts.ts';
 import type { FetchPlaces } from '../batch/aws/fetch/input-prefix.ts';
 import type { RangedOutputs } from '../batch/aws/fetch/source.ts';
 import type { FileFormat } from '../batch/aws/fetch/write-file.ts';
-import { CommandError, usageError } from '../errors.ts';
+import { CommandError, namingFile, usageError } from '../errors.ts';
 import { printResult } from '../output/print.ts';
 import { progress } from '../output/progress.ts';
 import { placesOf, type Shared, shared } from './job-options.ts';
@@ -110,10 +110,9 @@ async function fetch(from: string, options: FetchOptions): Promise<void> {
       bar.update(outputs);
     },
   };
-  const report = await (isHere
-    ? fromFolder(from, options, common)
-    : fromS3(from, options, common)
-  ).finally(bar.stop);
+  const report = await (isHere ? fromFolder(from, options, common) : fromS3(from, options, common))
+    .catch(namingFile(out))
+    .finally(bar.stop);
   printResult(options.json, report, () => describeFetch(report));
 }
 
@@ -218,8 +217,22 @@ async function placesToFetch(
     return { ...places, accept };
   }
   const { describe } = await import('../batch/aws/transform-job.ts');
-  const job = await describe(clients, from);
+  const { awsError } = await import('../batch/aws/clients.ts');
+  const job = await describe(clients, from).catch((error: unknown) => {
+    throw noFolderEither(from, awsError(error));
+  });
   return { ...job, accept: accept ?? job.accept };
+}
+
+/** A folder that is not there has the form of a job's name. */
+function noFolderEither(from: string, error: unknown): unknown {
+  if (!(error instanceof CommandError) || from.startsWith('arn:')) return error;
+  const { code, message, cause, details } = error;
+  return new CommandError(
+    code,
+    `there is no folder ${from} here, so it is taken for a transform job. ${message} Check the path.`,
+    { cause, details },
+  );
 }
 
 function describeFetch(report: FetchReport | PartsReport): string {
