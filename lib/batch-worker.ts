@@ -120,7 +120,7 @@ export class BatchWorker extends Resource {
   private createInstances(props: BatchWorkerProps): ManagedEc2EcsComputeEnvironment {
     const { spot = true, vcpus = WORKER_VCPUS, vpcSubnets, securityGroups, model } = props;
     const { accelerator } = model.image.platform;
-    const types = typesOf(props);
+    const types = typesOf(this, props);
     const launchTemplate = launchTemplateOf(this, props);
     const instances = new ManagedEc2EcsComputeEnvironment(this, 'Instances', {
       vpc: props.vpc as IVpc,

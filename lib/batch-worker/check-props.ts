@@ -14,6 +14,7 @@ import {
 } from '../rules/bounds.ts';
 import { checkInteger, checkRange, invalidProp } from '../validation.ts';
 import { DEFAULT_WORKERS, rangesOf } from './command.ts';
+import { checkTypeThere } from './ec2-regions.ts';
 import { ec2Family, typesOf, WORKER_MEMORY, WORKER_VCPUS } from './instance-types.ts';
 import { checkLaunch } from './launch-template.ts';
 import type { BatchWorkerProps } from './props.ts';
@@ -90,11 +91,12 @@ function checkNames(scope: Construct, types: readonly string[] | undefined): voi
  */
 function checkTypes(scope: Construct, props: BatchWorkerProps): void {
   const { image } = props.model;
-  const types = typesOf(props);
+  const types = typesOf(scope, props);
   for (const [i, type] of types.entries()) {
     if (Token.isUnresolved(type)) continue;
     const prop = `instanceTypes[${i}]`;
     const family = ec2Family(type);
+    checkTypeThere(scope, prop, type);
     checkPlatform(scope, prop, type, family, image.platform);
     if (!family.gpu) continue;
     if (image.platform.accelerator === 'gpu') {

@@ -1,21 +1,38 @@
 /** What instances of EC2 have: AWS Batch starts types that SageMaker does not know. */
 import { Size } from 'aws-cdk-lib/core';
+import type { Construct } from 'constructs';
 import { INSTANCE_FAMILIES, type InstanceFamily, vcpusOf } from '../instance-types/index.ts';
+import { typesThere } from './ec2-regions.ts';
 import type { BatchWorkerProps } from './props.ts';
 
 /** Defaults that the construct shares with its checks. */
 export const WORKER_VCPUS = 4;
 export const WORKER_MEMORY = Size.gibibytes(12);
+/** The first three that the region has are taken. */
 export const DEFAULT_TYPES = {
   gpu: ['g4dn.xlarge', 'g5.xlarge', 'g6.xlarge'],
-  x86_64: ['m6i.xlarge', 'm6a.xlarge', 'm7i.xlarge'],
+  x86_64: ['m6i.xlarge', 'm6a.xlarge', 'm7i.xlarge', 'm5.xlarge'],
   arm64: ['m6g.xlarge', 'm7g.xlarge', 'm8g.xlarge'],
 } as const;
 
+/** Where the region is not known: what most of them have. */
+export const DEFAULT_TYPES_ANYWHERE = {
+  gpu: ['g4dn.xlarge', 'g5.xlarge'],
+  x86_64: ['m6i.xlarge', 'm7i.xlarge'],
+  arm64: ['m6g.xlarge', 'm7g.xlarge'],
+} as const;
+
+/** Types of a spot pool that is not easily empty. */
+const MOST_DEFAULTS = 3;
+
 /** Types that AWS Batch may start. */
-export function typesOf({ model, instanceTypes }: BatchWorkerProps): readonly string[] {
-  const { accelerator, architecture } = model.image.platform;
-  return instanceTypes ?? DEFAULT_TYPES[accelerator === 'gpu' ? 'gpu' : architecture];
+export function typesOf(scope: Construct, props: BatchWorkerProps): readonly string[] {
+  const { accelerator, architecture } = props.model.image.platform;
+  const kind = accelerator === 'gpu' ? 'gpu' : architecture;
+  return (
+    props.instanceTypes ??
+    typesThere(scope, DEFAULT_TYPES[kind], DEFAULT_TYPES_ANYWHERE[kind], MOST_DEFAULTS)
+  );
 }
 
 /**

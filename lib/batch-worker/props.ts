@@ -31,7 +31,7 @@ export interface BatchWorkerProps {
   /**
    * Types of EC2 instances, without `ml.`, all of the image's architecture; AWS Batch takes what is there and cheap. Name several: a spot pool of
    * one type is easily empty.
-   * @default - `g4dn.xlarge`, `g5.xlarge` and `g6.xlarge` for `gpu` images; `m6i.xlarge`, `m6a.xlarge` and `m7i.xlarge` for others; `m6g.xlarge`, `m7g.xlarge` and `m8g.xlarge` for those built for arm64
+   * @default - the first three that the region has: of `g4dn.xlarge`, `g5.xlarge` and `g6.xlarge` for `gpu` images; of `m6i.xlarge`, `m6a.xlarge`, `m7i.xlarge` and `m5.xlarge` for others; of `m6g.xlarge`, `m7g.xlarge` and `m8g.xlarge` for those built for arm64. In a stack without a region `g4dn.xlarge` and `g5.xlarge`; `m6i.xlarge` and `m7i.xlarge`; `m6g.xlarge` and `m7g.xlarge`
    */
   readonly instanceTypes?: readonly string[];
   /**

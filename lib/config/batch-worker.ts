@@ -3,7 +3,12 @@ import { MAX_RANGES, NOTICE_PERCENTS } from '@sagemaker-tfs/batch';
 import { DEFAULT_SETTINGS, SETTING_RULES } from '@sagemaker-tfs/batch/settings';
 import * as z from 'zod';
 import { DEFAULT_ATTEMPTS, DEFAULT_WORKERS } from '../batch-worker/command.ts';
-import { DEFAULT_TYPES, WORKER_MEMORY, WORKER_VCPUS } from '../batch-worker/instance-types.ts';
+import {
+  DEFAULT_TYPES,
+  DEFAULT_TYPES_ANYWHERE,
+  WORKER_MEMORY,
+  WORKER_VCPUS,
+} from '../batch-worker/instance-types.ts';
 import { WORKER_DISK } from '../batch-worker/launch-template.ts';
 import {
   LEAST_WORKER,
@@ -25,7 +30,7 @@ export const batchWorker = z
       .array(z.string())
       .optional()
       .describe(
-        `Types of EC2, without \`ml.\`. Name several: a spot pool of one type is easily empty. They decide about an image that is built here. Default: ${typesInWords(DEFAULT_TYPES.gpu)}; for an image without GPU ${typesInWords(DEFAULT_TYPES.x86_64)}.`,
+        `Types of EC2, without \`ml.\`. Name several: a spot pool of one type is easily empty. They decide about an image that is built here. Default: the first three that the region has of ${typesInWords(DEFAULT_TYPES.gpu)}; for an image without GPU of ${typesInWords(DEFAULT_TYPES.x86_64)}. Without a region ${typesInWords(DEFAULT_TYPES_ANYWHERE.gpu)}; ${typesInWords(DEFAULT_TYPES_ANYWHERE.x86_64)}.`,
       ),
     spot: z
       .boolean()

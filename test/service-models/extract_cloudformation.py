@@ -10,6 +10,7 @@ Python.
   replaces the resource.
 - `lib/instance-types/regions.json`: instance types for endpoints and transform jobs by region, and the regions whose
   CloudFormation has endpoints and inference components.
+- `lib/batch-worker/ec2-regions.json`: families of EC2 instances by region.
 """
 import importlib.metadata
 import json
@@ -123,6 +124,16 @@ def regions():
     return {"source": source(), "regions": found}
 
 
+def ec2_regions():
+    table = read("extensions", "aws_ec2_instance", "instancetype_enum.json")
+    found = {
+        region: " ".join(sorted({name.split(".")[0] for name in value["enum"]}))
+        for region, value in sorted(table.items())
+        if isinstance(value, dict) and region != "all"
+    }
+    return {"source": source(), "regions": found}
+
+
 def write(path, value):
     path.write_text(json.dumps(value, indent=2) + "\n")
 
@@ -130,3 +141,4 @@ def write(path, value):
 if __name__ == "__main__":
     write(HERE / "updates.json", updates())
     write(HERE.parent.parent / "lib" / "instance-types" / "regions.json", regions())
+    write(HERE.parent.parent / "lib" / "batch-worker" / "ec2-regions.json", ec2_regions())

@@ -375,7 +375,7 @@ describe('instance types and the image', () => {
   test('an image for arm64 has default types', () => {
     const { template } = deploy({}, { image: existingImage(IMAGES.arm) });
     expect(only(template, 'AWS::Batch::ComputeEnvironment')).toMatchObject({
-      ComputeResources: { InstanceTypes: ['m6g.xlarge', 'm7g.xlarge', 'm8g.xlarge'] },
+      ComputeResources: { InstanceTypes: ['m6g.xlarge', 'm7g.xlarge'] },
     });
   });
 
