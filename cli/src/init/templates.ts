@@ -88,7 +88,7 @@ function manifestOf(context: TemplateContext) {
       typecheck: 'tsc --noEmit',
       lint: 'biome lint --error-on-warnings .',
       package: `sagemaker-tfs package model --handler inference.ts --sample ${sample} --out model.tar.gz`,
-      ...(hasApp(context) && { synth: 'cdk synth --quiet', deploy: 'cdk deploy --all' }),
+      ...(hasApp(context) && { synth: 'cdk synth --quiet "**"', deploy: 'cdk deploy --all' }),
       // Nothing else reads the types: esbuild, which bundles the handler, drops them.
       rehearse: `npm run typecheck && npm run package && sagemaker-tfs verify model.tar.gz --sample ${sample}${hasApp(context) ? ' && npm run synth' : ''}`,
     },
