@@ -37,6 +37,7 @@ beforeAll(async () => {
     // A default of none; what the account has is the applied value.
     Quotas: Object.entries(limits).map(([QuotaName, value]) => ({
       QuotaName,
+      QuotaCode: QuotaName,
       Value: operation === 'ListServiceQuotas' ? value : 0,
     })),
   }));
@@ -379,4 +380,52 @@ test('without a region it says so once', async () => {
   expect(stdout).toBe('');
   expect(stderr.split('no AWS region is set')).toHaveLength(2);
   expect(exitCode).toBe(2);
+});
+
+describe('vCPUs of EC2 for workers', () => {
+  const SPOT_G = 'L-3819A6DF';
+  const workers = (Type: 'SPOT' | 'EC2', InstanceTypes: readonly string[]) => ({
+    Resources: {
+      Job: {
+        Type: 'AWS::Batch::JobDefinition',
+        Properties: {
+          ContainerProperties: {
+            ResourceRequirements: [
+              { Type: 'VCPU', Value: '4' },
+              { Type: 'MEMORY', Value: '12288' },
+            ],
+          },
+        },
+      },
+      Instances: {
+        Type: 'AWS::Batch::ComputeEnvironment',
+        Properties: { ComputeResources: { Type, InstanceTypes, MaxvCpus: 32 } },
+      },
+    },
+  });
+  const G = ['g5.xlarge', 'g6.xlarge'];
+
+  test.each([
+    ['SPOT', G, SPOT_G, 32, true, '32, and 32 for all workers at once'],
+    [
+      ...(['SPOT', G, SPOT_G, 16, true] as const),
+      '16, and 32 for all workers at once: fewer run at a time; ask Service Quotas for 32',
+    ],
+    [
+      ...(['SPOT', G, SPOT_G, 0, false] as const),
+      '0, and 32 for all workers at once: none starts; ask Service Quotas for 32',
+    ],
+    ['EC2', G, 'L-DB2E81BA', 40, true, '40, and 32 for all workers at once'],
+    ['SPOT', ['m6i.xlarge'], 'L-34B43A08', 40, true, '40, and 32 for all workers at once'],
+    ['EC2', ['im4gn.xlarge'], 'L-1216C47A', 40, true, '40, and 32 for all workers at once'],
+    ['EC2', ['p4d.24xlarge'], 'L-417A185B', 40, true, '40, and 32 for all workers at once'],
+    [
+      ...(['SPOT', ['p3.2xlarge', 'g5.2xlarge'], 'L-7212CCBC', 2, true] as const),
+      '2, and 32 for all workers at once: types of other families are started',
+    ],
+  ] as const)('%s of %j with %s of %i', async (type, types, code, value, ok, detail) => {
+    limits = { [code]: value };
+    const { of } = await doctor(await synthesize(workers(type, types)));
+    expect(of(code)).toMatchObject({ ok, detail });
+  });
 });

@@ -16,6 +16,16 @@ export interface Fleet {
   readonly hasOthers: boolean;
 }
 
+/** Instances of EC2 that AWS Batch starts for workers. */
+export interface WorkerFleet {
+  readonly types: readonly string[];
+  readonly spot: boolean;
+  /** Of all workers at once. */
+  readonly vcpus: number;
+  /** Of the smallest worker. */
+  readonly least: number;
+}
+
 /** One stack. */
 export interface PlannedStack {
   readonly name: string;
@@ -27,6 +37,7 @@ export interface PlannedStack {
   /** Names the bootstrap that its assets go to, among those of the account and region. */
   readonly qualifier: string;
   readonly fleets: readonly Fleet[];
+  readonly workers: readonly WorkerFleet[];
   readonly amis: readonly string[];
   /** ECR addresses that the app does not build. */
   readonly images: readonly string[];
@@ -203,6 +214,7 @@ function needsOf(resources: Resources) {
   const containers = models.map(({ PrimaryContainer }) => PrimaryContainer as { Image?: unknown });
   return {
     fleets: [...endpointFleets(resources, variants, scaled), ...jobFleets(resources)],
+    workers: workerFleets(resources),
     amis: [...new Set(variants.flatMap((variant) => variant.InferenceAmiVersion ?? []))],
     images: [
       ...new Set(containers.flatMap((one) => (typeof one?.Image === 'string' ? [one.Image] : []))),
@@ -253,5 +265,29 @@ function jobFleets(resources: Resources): Fleet[] {
     const most = number('instanceCount') * (sharded ? number('maxConcurrentJobs') : 1);
     const use = 'transform job' as const;
     return types.map((type) => ({ type, use, atFirst: 0, most, hasOthers: types.length > 1 }));
+  });
+}
+
+const computeSchema = z.object({
+  Type: z.enum(['SPOT', 'EC2']),
+  InstanceTypes: z.array(z.string()),
+  MaxvCpus: z.number(),
+});
+const requirements = z.object({
+  ResourceRequirements: z.array(z.object({ Type: z.string(), Value: z.coerce.number() })),
+});
+
+function workerFleets(resources: Resources): WorkerFleet[] {
+  const sizes = all(resources, 'AWS::Batch::JobDefinition').flatMap(
+    ({ ContainerProperties }) =>
+      requirements.safeParse(ContainerProperties).data?.ResourceRequirements ?? [],
+  );
+  const vcpus = sizes.filter(({ Type }) => Type === 'VCPU').map(({ Value }) => Value);
+  const least = Math.min(Number.POSITIVE_INFINITY, ...vcpus);
+  return all(resources, 'AWS::Batch::ComputeEnvironment').flatMap(({ ComputeResources }) => {
+    const { data } = computeSchema.safeParse(ComputeResources);
+    if (!data) return [];
+    const { Type, InstanceTypes: types, MaxvCpus: most } = data;
+    return [{ types, spot: Type === 'SPOT', vcpus: most, least: Math.min(least, most) }];
   });
 }

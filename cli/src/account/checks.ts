@@ -9,11 +9,7 @@ import {
 import { EC2Client } from '@aws-sdk/client-ec2';
 import { DescribeImagesCommand, ECRClient } from '@aws-sdk/client-ecr';
 import { GetRoleCommand, IAMClient } from '@aws-sdk/client-iam';
-import {
-  paginateListAWSDefaultServiceQuotas,
-  paginateListServiceQuotas,
-  ServiceQuotasClient,
-} from '@aws-sdk/client-service-quotas';
+import { ServiceQuotasClient } from '@aws-sdk/client-service-quotas';
 import { parseEcrImage } from '@sagemaker-tfs/batch';
 import { isRegionMissing } from '../batch/aws/clients.ts';
 import { usageError } from '../errors.ts';
@@ -29,7 +25,9 @@ import {
 } from './assembly.ts';
 import type { AccountFinding } from './finding.ts';
 import { checkNetwork } from './network.ts';
+import { quotaLimits } from './quota-limits.ts';
 import { reachable } from './whose.ts';
+import { checkWorkerQuotas } from './worker-quotas.ts';
 
 type Check = () => Promise<AccountFinding[]>;
 
@@ -74,6 +72,7 @@ function checksOf(
   stacks: readonly PlannedStack[],
 ): (readonly [what: string, check: Check])[] {
   const fleets = stacks.flatMap((stack) => stack.fleets);
+  const workers = stacks.flatMap((stack) => stack.workers);
   return [
     ['bootstrap', () => checkBootstrap(cloudFormation, stacks)],
     ...stacks.map(({ name, resources }): [string, Check] => [
@@ -81,6 +80,7 @@ function checksOf(
       () => checkStack(cloudFormation, name, resources),
     ]),
     ['quotas', () => checkQuotas(quotas, fleets)],
+    ['EC2 quotas', () => checkWorkerQuotas(quotas, workers)],
     ['images', () => checkImages(ecr, stacks)],
     ['roles', () => checkRoles(iam, stacks)],
     ['VPC', () => checkNetwork(ec2, stacks)],
@@ -231,18 +231,7 @@ async function checkQuotas(
   fleets: readonly Fleet[],
 ): Promise<AccountFinding[]> {
   if (fleets.length === 0) return [];
-  const limits = new Map<string, number>();
-  const service = { ServiceCode: 'sagemaker' };
-  const pages = [
-    // The service lists applied values only for quotas that have one; they count before the defaults.
-    paginateListAWSDefaultServiceQuotas({ client }, service),
-    paginateListServiceQuotas({ client }, service),
-  ];
-  for (const list of pages) {
-    for await (const { Quotas = [] } of list) {
-      for (const { QuotaName = '', Value = 0 } of Quotas) limits.set(QuotaName, Value);
-    }
-  }
+  const limits = await quotaLimits(client, 'sagemaker', 'QuotaName');
   const names = new Set(fleets.map(({ type, use }) => `${type} for ${use} usage`));
   return [...names].map((name) => {
     const own = fleets.filter(({ type, use }) => name === `${type} for ${use} usage`);

@@ -69,6 +69,7 @@ async function problemsOf(resources: Resources, most: number) {
       ...{ name: 'serving', account: undefined, region: REGION, bootstrapVersion: 6 },
       qualifier: 'hnb659fds',
       ...{ amis: [], images: [], isScaled: false, isServerless: false, resources },
+      workers: [],
       fleets: [{ ...fleet, hasOthers: false }],
     },
   ]);
