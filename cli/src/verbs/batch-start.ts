@@ -69,22 +69,17 @@ async function startOnBatch(options: Options, command: Command): Promise<void> {
     const remark = outputsAsInputs(inputUri, outputUri, undefined);
     if (remark !== undefined) warn(remark);
   }
+  const { requireFreeOutputs } = await import('../batch/aws/hold-outputs.ts');
   const { startBatchJob } = await import('../batch/aws/start-batch-job.ts');
   const jobName = options.jobName ?? nameOf('worker', new Date());
   const workers = options.instanceCount;
-  const jobId = await asking(region, () =>
-    startBatchJob({
-      jobName,
-      jobQueue,
-      jobDefinition,
-      workers,
-      inputUri,
-      outputUri,
-      region,
-      environment: env ?? {},
-      tags: tag ?? {},
-    }),
-  );
+  const places = { inputUri, outputUri };
+  const own = { region, environment: env ?? {}, tags: tag ?? {} };
+  const jobId = await asking(region, async (clients) => {
+    const remark = outputUri && (await requireFreeOutputs(clients, outputUri));
+    if (remark) warn(remark);
+    return startBatchJob({ jobName, jobQueue, jobDefinition, workers, ...places, ...own });
+  });
   printResult(
     json,
     { started: true, jobName, jobId, workers },

@@ -178,3 +178,39 @@ function leave(what: object): void {
   s3.objects.set(LEASE, Buffer.from(JSON.stringify(what)));
   s3.modified.set(LEASE, Date.now());
 }
+
+describe('workers of AWS Batch', () => {
+  const workers = () =>
+    sagemakerTfs(
+      [
+        ...['batch', 'start', '--engine', 'batch', '--job-queue', 'q', '--job-definition', 'd'],
+        ...['--instance-count', '2', '--output-uri', 's3://tiles/out/', '--json'],
+      ],
+      { ...TEST_CREDENTIALS, AWS_ENDPOINT_URL: sagemaker.url, AWS_ENDPOINT_URL_S3: s3.url },
+    );
+  const submitted = () => sagemaker.calls.filter((call) => call === 'submitjob').length;
+
+  test('are not started beside a job of SageMaker, and are after its end', async () => {
+    expect(await start('--job-name', 'first')).toMatchObject({ started: true });
+    const held = await workers();
+    expect(JSON.parse(held.stdout)).toMatchObject(
+      IN_USE(expect.stringContaining('the transform job first writes to s3://tiles/out/')),
+    );
+    expect([held.exitCode, submitted()]).toEqual([1, 0]);
+    jobs.set('first', 'Completed');
+    instead = (operation) =>
+      operation === 'submitjob' ? { jobArn: 'arn', jobId: 'id', jobName: 'n' } : undefined;
+    expect(JSON.parse((await workers()).stdout)).toMatchObject({ started: true, jobId: 'id' });
+    expect(submitted()).toBe(1);
+  });
+
+  test('are started with a remark if the lease cannot be read', async () => {
+    instead = () => ({ jobArn: 'arn', jobId: 'id', jobName: 'n' });
+    s3.fail = () => 'AccessDenied';
+    const { exitCode, stderr } = await workers();
+    expect([exitCode, stderr]).toEqual([
+      0,
+      expect.stringContaining('_shards/lease.json cannot be read'),
+    ]);
+  });
+});

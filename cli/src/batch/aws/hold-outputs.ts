@@ -1,7 +1,13 @@
 /** One job at a time writes below an output prefix: it holds the lease that runs of a state machine hold, too. */
 import { randomUUID } from 'node:crypto';
 import { formatS3Uri, type LeaseJob } from '@sagemaker-tfs/batch';
-import { leasePlace, takeLease, writeLease } from '@sagemaker-tfs/batch/s3';
+import {
+  type FoundLease,
+  leasePlace,
+  readLease,
+  takeLease,
+  writeLease,
+} from '@sagemaker-tfs/batch/s3';
 import type { AwsClients } from './clients.ts';
 import { isRefusal } from './create-job.ts';
 import { inUse, refuseHeld } from './lease-holder.ts';
@@ -43,6 +49,29 @@ export async function whileHeld<Result>(
     if (!isAskedFor || isRefusal(error)) await lease.giveBack().catch(() => undefined);
     throw error;
   }
+}
+
+/**
+ * For workers of AWS Batch, whose job holds a lease of its own kind once they run, and costs before.
+ * @returns a remark if nobody may look at the lease
+ * @throws CommandError OUTPUTS_IN_USE as {@link whileHeld} does
+ */
+export async function requireFreeOutputs(
+  clients: Clients,
+  outputUri: string,
+): Promise<string | undefined> {
+  const place = leasePlace(outputUri);
+  const leaseUri = formatS3Uri(place);
+  let found: FoundLease | undefined;
+  try {
+    found = await readLease(clients.s3, place);
+  } catch (error) {
+    if ((error as Error).name !== 'AccessDenied') throw error;
+    return `${leaseUri} cannot be read, so another job may write to ${outputUri}. It needs s3:GetObject and s3:ListBucket.`;
+  }
+  const region = await clients.sagemaker.config.region();
+  if (found) await refuseHeld(clients, found, { outputUri, leaseUri, region });
+  return undefined;
 }
 
 async function holdLease(clients: Clients, { outputUri, type, name: first }: HoldRequest) {

@@ -1,6 +1,7 @@
 /** `batch start --engine batch`: the job that AWS Batch is asked for. */
 import { TEST_CREDENTIALS } from '../../../../test/rehearse/moto.ts';
 import { problemsOf } from '../../../../test/service-models/validate.ts';
+import { startS3 } from '../../../../test/stacks/s3-stand-in.ts';
 import { startService } from '../aws/sagemaker-stand-in.ts';
 import { sagemakerTfs } from '../test-support.ts';
 
@@ -12,6 +13,7 @@ const JOB = 'arn:aws:batch:us-east-1:123456789012:job-definition/tiles:3';
 /** Starts a run; what AWS Batch was asked for. */
 async function start(...args: string[]) {
   const requests: unknown[] = [];
+  const s3 = await startS3(50);
   const standIn = await startService((_operation, input) => {
     requests.push(input);
     return { jobArn: 'arn', jobId: 'id-1', jobName: 'tiles' };
@@ -20,10 +22,11 @@ async function start(...args: string[]) {
     const outcome = await sagemakerTfs(['batch', 'start', '--engine', 'batch', ...args], {
       ...TEST_CREDENTIALS,
       AWS_ENDPOINT_URL: standIn.url,
+      AWS_ENDPOINT_URL_S3: s3.url,
     });
     return { ...outcome, requests };
   } finally {
-    await standIn.close();
+    await Promise.all([standIn.close(), s3.close()]);
   }
 }
 
