@@ -105,8 +105,16 @@ export class EndpointApi extends Construct {
     this.method.node.addDependency(policy);
     if (!(endpoint instanceof RealtimeEndpoint) || Stage.of(endpoint) !== Stage.of(this)) return;
     this.method.node.addDependency(endpoint.deployment);
-    // Stacks that are nested in each other cannot wait for one another.
-    if (endpoint.stack === Stack.of(this)) endpoint.scaleAfter(this);
+    const inStack = this.within(endpoint.stack);
+    if (inStack) endpoint.scaleAfter(inStack);
+  }
+
+  /** What a stack waits for: this API, or its own nested stack that holds it; undefined if it is elsewhere. */
+  private within(outer: Stack): Construct | undefined {
+    let stack: Stack | undefined = Stack.of(this);
+    if (stack === outer) return this;
+    while (stack && stack.nestedStackParent !== outer) stack = stack.nestedStackParent;
+    return stack?.nestedStackResource;
   }
 
   private createApi({ throttle, domain }: EndpointApiProps): RestApi {
