@@ -3,6 +3,7 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { layOut } from '@sagemaker-tfs/model-packaging';
 import { fixtureModel } from '../../../test/fixtures/index.ts';
 import { startRuntime } from './runtime-process.ts';
 import { trySignatures } from './try-signatures.ts';
@@ -93,6 +94,30 @@ test('a Keras 3 model that tf.saved_model.save wrote loads, and is found not to 
       expect(about(name)).not.toEqual([]);
       for (const { what } of about(name)) expect(what).toMatch(/: it answers$/);
     }
+  } finally {
+    await runtime.stop();
+    rmSync(work, { recursive: true, force: true });
+  }
+}, 120_000);
+
+test('a handler that declares its requests is asked with one of these, and with nothing else', async () => {
+  const work = mkdtempSync(join(tmpdir(), 'try-signatures-declared-'));
+  const handler = join(__dirname, '../../../docs/examples/handlers/declared-bodies.ts');
+  const source = fixtureModel('half_plus_two').basePath;
+  const { directory } = await layOut({ source, handler }, join(work, 'model'));
+  const runtime = await startRuntime({ modelDirectory: directory, log: join(work, 'runtime.log') });
+  try {
+    const { signal } = new AbortController();
+    const tries = await trySignatures({ directory, url: runtime.url, signal });
+    const tried = tries.filter(({ what }) => what.startsWith('Tried'));
+    expect(tried).toEqual([
+      {
+        what: expect.stringMatching(/: it answers$/),
+        answers: true,
+      },
+    ]);
+    const metrics = await (await fetch(`${runtime.url}/metrics`)).text();
+    expect(metrics).not.toMatch(/^sagemaker_tfs_errors_total.* [1-9]/m);
   } finally {
     await runtime.stop();
     rmSync(work, { recursive: true, force: true });

@@ -1,4 +1,4 @@
-/** Each signature of a model asked once with a made-up request: some models load and then fail at every request. */
+/** Each signature of a model asked once, with the example that a handler declares or a made-up request: some models load and then fail at every request. */
 import {
   bestOf,
   type RuntimeAnswer,
@@ -51,7 +51,9 @@ export async function trySignatures({
     }
     const attributes = { 'tfs-model-name': model, 'tfs-signature': signature };
     const { says, answers } = await tryOne(url, requests, attributesText(attributes), signal);
-    tries.push({ what: `Tried ${name} with a made-up request: ${says}`, answers });
+    const isDeclared = requests[0]?.name === 'declared';
+    const request = isDeclared ? 'the example that its handler declares' : 'a made-up request';
+    tries.push({ what: `Tried ${name} with ${request}: ${says}`, answers });
   }
   return tries;
 }

@@ -1,5 +1,7 @@
 /** What to try each signature of a model with. */
+import { DEFAULT_SIGNATURE } from '@sagemaker-tfs/tensors';
 import { readManifest } from '../archive/lay-out.ts';
+import { declaredSample } from '../samples/declared-sample.ts';
 import { madeUpRequests } from '../samples/made-up-requests.ts';
 import type { SampleRequest } from '../samples/sample-file.ts';
 import { writingSignatures } from '../saved-model/run-traits.ts';
@@ -13,12 +15,13 @@ const MAX_BYTES = 25e6;
 export interface SignatureTrial {
   readonly model: string;
   readonly signature: string;
-  /** Made up, the likeliest first; or why there are none. */
+  /** What the handler declares; else made up, the likeliest first; or why there are none. */
   readonly requests: readonly SampleRequest[] | { readonly reason: string };
 }
 
 /**
- * Every signature that clients can call, with requests made up for it. Those that would change the model have none: later
+ * Every signature that clients can call, with requests for it. What a handler declares it takes is tried on the default one alone:
+ * the handler decides which it means. Those that would change the model have none: later
  * answers would be other ones.
  * @param directory where models are laid out, with the package's manifest if there is one
  * @throws PackagingError if it holds no model
@@ -31,6 +34,8 @@ export async function signatureTrials(directory: string): Promise<SignatureTrial
       if (newest === undefined) return [];
       const { signatures } = servingGraph(readSavedModel(newest));
       const writing = writingSignatures(newest, signatures);
+      const usual = (signatures[DEFAULT_SIGNATURE] ?? Object.values(signatures)[0])?.key ?? '';
+      const declared = declaredSample(directory, manifest, usual);
       const callable = Object.values(signatures).filter(({ key }) => !key.startsWith('__'));
       return callable.map((signature): SignatureTrial => {
         const { key } = signature;
@@ -38,10 +43,14 @@ export async function signatureTrials(directory: string): Promise<SignatureTrial
           ? 'it writes variables of the model'
           : Object.keys(signature.inputs).length === 0
             ? 'it takes no inputs'
-            : undefined;
+            : declared && key !== usual
+              ? 'the handler declares its requests, which were tried on another one'
+              : undefined;
         const requests = reason
           ? { reason }
-          : madeUpRequests(newest, signature, manifest, MAX_BYTES);
+          : declared
+            ? [declared]
+            : madeUpRequests(newest, signature, manifest, MAX_BYTES);
         return { model, signature: key, requests };
       });
     }),

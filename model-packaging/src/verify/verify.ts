@@ -8,8 +8,7 @@ import { DEFAULT_SIGNATURE, type Signature, type SignatureMap } from '@sagemaker
 import { type LayOutResult, layOut, readManifest } from '../archive/lay-out.ts';
 import { PackagingError } from '../errors.ts';
 import { walk } from '../files/walk.ts';
-import { readDeclaredBodies } from '../handler/read-declared-bodies.ts';
-import { declaredRequest } from '../samples/declared-request.ts';
+import { declaredSample } from '../samples/declared-sample.ts';
 import { bestOf, madeUpRequests } from '../samples/made-up-requests.ts';
 import {
   readSample,
@@ -171,15 +170,7 @@ function madeUp({
   const signature: Signature | undefined =
     signatures[DEFAULT_SIGNATURE] ?? Object.values(signatures)[0];
   if (!signature) return [];
-  const declared = manifest?.handler && declaredRequest(readDeclaredBodies(directory));
-  const own = declared
-    ? {
-        name: declared.isDeclared ? 'declared' : 'synthetic',
-        contentType: declared.contentType,
-        body: Buffer.from(JSON.stringify(declared.value)),
-        signature: signature.key,
-      }
-    : undefined;
+  const own = declaredSample(directory, manifest, signature.key);
   if (own?.name === 'declared') return [own];
   const requests = madeUpRequests(newest, signature, manifest);
   return [...(own ? [own] : []), ...('reason' in requests ? [] : requests)];
