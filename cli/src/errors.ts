@@ -54,7 +54,9 @@ export const COMMAND_ERRORS = {
   JOB_NOT_FOUND: failed('There is no such transform job or execution.'),
   JOB_NOT_COMPLETED: failed('A job on SageMaker failed or was stopped.'),
   CAPTURE_INVALID: failed('The file is neither a data capture nor a baseline, or it is too large.'),
-  DRIFTED: failed('`captures drift`: inputs or outputs are no longer those of the baseline.'),
+  DRIFTED: failed(
+    '`captures drift`: inputs or outputs are no longer those of the baseline, or none could be compared.',
+  ),
   PROBE_FAILED: failed('No job of `batch probe` made an output.'),
   STATE_MACHINE_NOT_FOUND: failed(
     'There is no such state machine, and no stack with an output that names one.',

@@ -338,6 +338,15 @@ describe('the function', () => {
     process.env.CAPTURES_PREFIX = 'data-capture/renamed/';
     await putCaptures('renamed/v', 1, [line(20).replaceAll('instances', 'unread')]);
     expect(await looked()).toMatchObject({ DriftedFeatures: 1, Captures: 1, drifted: [] });
+    // And ones that cannot be read, or name more than there is room for.
+    process.env.CAPTURES_PREFIX = 'data-capture/odd/';
+    const odd = (i: number) =>
+      Object.fromEntries(Array.from({ length: 1000 }, (_, j) => [`f${i}_${j}`, j]));
+    const all = Array.from({ length: 20 }, (_, i) =>
+      line(20).replace('[20]', JSON.stringify([odd(i)]).replaceAll('"', '\\"')),
+    );
+    await putCaptures('odd/v', 1, [...all, line(20).replace('[20]', '[')]);
+    expect(await looked()).toMatchObject({ DriftedFeatures: 1, Captures: 21, drifted: [] });
     process.env.CAPTURES_PREFIX = 'data-capture/e/';
     await putCaptures('e/v', 0, lines(90));
     await putCaptures('other/v', 0, lines(500));
@@ -358,7 +367,7 @@ describe('the function', () => {
     const { Contents = [] } = await s3.send(
       new ListObjectsV2Command({ Bucket: 'data', Prefix: 'drift/e/' }),
     );
-    expect(Contents).toHaveLength(4);
+    expect(Contents).toHaveLength(5);
     const Key = Contents.at(-1)?.Key ?? '';
     const { Body } = await s3.send(new GetObjectCommand({ Bucket: 'data', Key }));
     expect(JSON.parse((await Body?.transformToString()) ?? '')).toMatchObject({

@@ -86,7 +86,73 @@ test('a baseline of one variant, and drift of another', async () => {
   expect(code).toBe('DRIFTED');
   expect(features[0]).toMatchObject({ feature: 'input.value', drifted: true, count: 200 });
   const told = await run('drift', folder, '--variant', 'late', '--baseline', baseline);
-  expect(told.stderr).toContain('1 of 4 features have drifted: input.value');
+  expect(told.stderr).toContain('of 4 features 1 have drifted: input.value');
+});
+
+test('inputs that no longer come, or cannot be read, are drift', async () => {
+  const out = join(work, 'gone.json');
+  await run('baseline', folder, '--variant', 'now', '--out', out);
+  const broken = join(work, 'unread.jsonl');
+  const unread = { ...side(0), data: '{' };
+  const captureData = { endpointInput: unread, endpointOutput: unread };
+  writeFileSync(broken, `${JSON.stringify({ captureData, eventMetadata: {} })}\n`);
+  const drift = await run('drift', broken, '--baseline', out);
+  expect(drift.exitCode).toBe(1);
+  expect(drift.stderr).toContain(
+    'nothing could be compared: none of 4 features comes in 1 capture',
+  );
+  const other = join(work, 'other.jsonl');
+  writeFileSync(other, `${lines(50, () => ({ instances: [{ b: 1 }] }), scores)}\n`);
+  const renamed = await run('drift', other, '--baseline', out, '--json');
+  expect(renamed.exitCode).toBe(1);
+  expect(JSON.parse(renamed.stdout)).toMatchObject({ code: 'DRIFTED', gone: ['input.value'] });
+  const none = await run('baseline', broken, '--out', join(work, 'none.json'), '--json');
+  expect(none.exitCode).toBe(1);
+  expect(JSON.parse(none.stdout)).toMatchObject({ code: 'CAPTURE_INVALID' });
+});
+
+test('names that callers sent stay on their lines', async () => {
+  const name = 'x\n0 drifted\r\u001b[2J\u0085\u009b1m\u202e';
+  const [file, out] = [join(work, 'hostile.jsonl'), join(work, 'hostile.json')];
+  const input = (i: number) => ({ instances: [{ [name]: i % 40 }] });
+  const variant = join(work, 'hostile', 'v', '2026/11/23/10');
+  mkdirSync(variant, { recursive: true });
+  writeFileSync(file, `${lines(100, input, input)}\n`);
+  writeFileSync(join(variant, 'a.jsonl'), `${lines(100, input, input)}\n`);
+  const shadow = join(work, 'hostile', 'w', '2026/11/23/10');
+  mkdirSync(shadow, { recursive: true });
+  const other = (i: number) => input(i + 1);
+  writeFileSync(join(shadow, 'a.jsonl'), `${lines(100, input, other)}\n`);
+  const typed = lines(3, input, input).replaceAll('application/json', 'a/b\\n0 drifted');
+  writeFileSync(join(work, 'typed.jsonl'), `${typed}\n`);
+  writeFileSync(join(work, 'bad\n0 drifted.jsonl'), 'x\n');
+  const late = join(work, 'hostile-late.jsonl');
+  writeFileSync(late, `${lines(100, () => input(39), input)}\n`);
+  const shown = [
+    await run('baseline', file, '--out', out),
+    await run('drift', file, '--baseline', out),
+    await run('drift', late, '--baseline', out),
+    await run('drift', file, '--baseline', baseline),
+    await run('drift', join(folder), '--baseline', out),
+    await run('compare', join(work, 'hostile'), '--production', 'v', '--shadow', 'w'),
+    await run('baseline', join(work, 'typed.jsonl'), '--out', join(work, 'typed.json')),
+    await run('baseline', join(work, 'bad\n0 drifted.jsonl'), '--out', join(work, 'no.json')),
+  ];
+  for (const { stdout, stderr } of shown) {
+    const text = stdout + stderr;
+    expect(text).not.toMatch(/^0 drifted/m);
+    expect(text.replaceAll('\n', '')).not.toMatch(/\p{Cc}|\p{Bidi_Control}/u);
+  }
+  expect(shown.map(({ stdout, stderr }) => /0 drifted/.test(stdout + stderr))).toEqual([
+    false,
+    true,
+    true,
+    true,
+    true,
+    true,
+    true,
+    true,
+  ]);
 });
 
 test('captures in S3, as many as are asked for', async () => {

@@ -44,6 +44,27 @@ test('very many captures of one body are compared', async () => {
   expect(compared).toMatchObject({ pairs: 100_000, agreement: { count: 100_000 } });
 }, 60_000);
 
+test('places, ids and answers that callers choose stay few', async () => {
+  const places = Array.from({ length: 300 }, (_, i) => i);
+  const named = (extra: number) =>
+    (async function* (): AsyncGenerator<Capture> {
+      for (const i of places) {
+        const id = `${i}${'x'.repeat(1000)}`;
+        yield { id, input: json(i), output: json([{ [`place${i}`]: extra }]) };
+      }
+    })();
+  const tolerance = { absolute: 0, relative: 0 };
+  const { disagreements, examples, leftOut } = await compareVariants(named(1), named(2), tolerance);
+  expect(Object.keys(disagreements)).toHaveLength(101);
+  expect(disagreements['other places']).toBe(200);
+  expect(examples[0]).toHaveLength(128);
+  expect(leftOut).toBe(0);
+  // Answers of about 15 bytes.
+  const few = await compareVariants(named(1), named(1), tolerance, 1000);
+  expect(few.leftOut).toBeGreaterThan(200);
+  expect(few).toMatchObject({ production: 300, pairs: 300 - few.leftOut });
+});
+
 test('a share has the interval that SciPy computes', () => {
   // scipy.stats.binomtest(95, 100).proportion_ci(method="wilson")
   const { low, high } = shareOf(95, 100);

@@ -19,17 +19,29 @@ export interface VariantComparison {
   readonly agreement: Share;
   /** Greatest finite difference of two numbers of pairs whose values were read. */
   readonly largestDifference: number;
-  /** Pairs that disagree, by the first place where they do. */
+  /** Pairs that disagree, by the first place where they do; of places beyond 100 together. */
   readonly disagreements: Readonly<Record<string, number>>;
   /** Requests of the first pairs that disagree, by id. */
   readonly examples: readonly string[];
+  /** Captures of the first variant that were not looked at: all the answers before have 1 GiB. */
+  readonly leftOut: number;
 }
 
 const EXAMPLES = 10;
+/** Characters of an id. */
+const MAX_ID = 128;
+/** Bytes of the answers that are held at once. */
+const MAX_BYTES = 1024 ** 3;
+/** Places where answers disagree: names are what callers send. */
+const MAX_PLACES = 100;
+const OTHERS = 'other places';
+
+/** What is held of a capture: not its input. */
+type Answer = Pick<Capture, 'output'>;
 
 /** Captures of one body: an endpoint may get the same one a hundred thousand times. */
 interface SameBody {
-  readonly captures: Capture[];
+  readonly captures: Answer[];
   /** All before it have a partner. */
   next: number;
 }
@@ -42,22 +54,29 @@ export async function compareVariants(
   production: AsyncIterable<Capture>,
   shadow: AsyncIterable<Capture>,
   tolerance: Tolerance,
+  maxBytes = MAX_BYTES,
 ): Promise<VariantComparison> {
-  const byId = new Map<string, Capture>();
+  const byId = new Map<string, Answer>();
   const byBody = new Map<string, SameBody>();
-  let first = 0;
+  let [first, bytes, leftOut] = [0, 0, 0];
   for await (const capture of production) {
     first++;
-    if (capture.id !== undefined) byId.set(capture.id, capture);
+    bytes += capture.output?.bytes.byteLength ?? 0;
+    if (bytes > maxBytes) {
+      leftOut++;
+      continue;
+    }
+    const answer = { output: capture.output };
+    if (capture.id !== undefined) byId.set(capture.id, answer);
     const digest = digestOf(capture.input);
     if (digest === undefined) continue;
     const same = byBody.get(digest) ?? { captures: [], next: 0 };
-    same.captures.push(capture);
+    same.captures.push(answer);
     byBody.set(digest, same);
   }
   const places = new Map<string, number>();
   const examples: string[] = [];
-  const used = new Set<Capture>();
+  const used = new Set<Answer>();
   let [second, pairs, agreeing, largest] = [0, 0, 0, 0];
   for await (const capture of shadow) {
     second++;
@@ -73,8 +92,9 @@ export async function compareVariants(
     largest = Math.max(largest, apart);
     if (agrees) agreeing++;
     else {
-      places.set(where, (places.get(where) ?? 0) + 1);
-      if (examples.length < EXAMPLES) examples.push(capture.id ?? digestOf(capture.input) ?? '');
+      const place = places.has(where) || places.size < MAX_PLACES ? where : OTHERS;
+      places.set(place, (places.get(place) ?? 0) + 1);
+      if (examples.length < EXAMPLES) examples.push(nameOf(capture));
     }
   }
   return {
@@ -85,21 +105,26 @@ export async function compareVariants(
     largestDifference: largest,
     disagreements: Object.fromEntries([...places].sort(([, a], [, b]) => b - a)),
     examples,
+    leftOut,
   };
+}
+
+function nameOf({ id, input }: Capture): string {
+  return id?.slice(0, MAX_ID) ?? digestOf(input) ?? '';
 }
 
 function partnerOf(
   { id, input }: Capture,
-  byId: ReadonlyMap<string, Capture>,
+  byId: ReadonlyMap<string, Answer>,
   byBody: ReadonlyMap<string, SameBody>,
-  used: ReadonlySet<Capture>,
-): Capture | undefined {
+  used: ReadonlySet<Answer>,
+): Answer | undefined {
   const named = id === undefined ? undefined : byId.get(id);
   if (named && !used.has(named)) return named;
   const digest = digestOf(input);
   const same = digest === undefined ? undefined : byBody.get(digest);
   if (!same) return undefined;
-  while (used.has(same.captures[same.next] as Capture)) same.next++;
+  while (used.has(same.captures[same.next] as Answer)) same.next++;
   return same.captures[same.next];
 }
 

@@ -13,6 +13,7 @@ import {
 } from '@sagemaker-tfs/container/captures';
 import { TensorError } from '@sagemaker-tfs/tensors';
 import { CommandError, cannotRead } from '../errors.ts';
+import { printable } from '../output/printable.ts';
 
 /** Which captures to read. */
 interface CaptureChoice {
@@ -70,7 +71,7 @@ function refuseLarge({ name, size, read }: CaptureFile): CaptureFile {
   const refuse = async () => {
     throw new CommandError(
       'CAPTURE_INVALID',
-      `${name} has ${Math.ceil(size / 1024 ** 2)} MiB, and 256 are read. Split the file.`,
+      `${printable(name)} has ${Math.ceil(size / 1024 ** 2)} MiB, and 256 are read. Split the file.`,
     );
   };
   return { name, size, read: refuse };
@@ -83,7 +84,7 @@ function parse(text: string, file: string, number: number): Capture {
     if (!(cause instanceof TensorError)) throw cause;
     throw new CommandError(
       'CAPTURE_INVALID',
-      `${file}: line ${number} is no capture of SageMaker. Give files that data capture wrote.`,
+      `${printable(file)}: line ${number} is no capture of SageMaker. Give files that data capture wrote.`,
     );
   }
 }

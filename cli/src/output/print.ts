@@ -1,7 +1,7 @@
 /** Results go to stdout: a text for people or one JSON document for programs. */
 import Table from 'cli-table3';
 import { columns } from './columns.ts';
-import { printableJson, printableLines } from './printable.ts';
+import { printable, printableJson, printableLines } from './printable.ts';
 import { type Style, styleOf } from './style.ts';
 
 /** Prints `value` as JSON where asked, else `text()`, neither with control characters, in a terminal or not. */
@@ -25,7 +25,7 @@ export function table(
   head: readonly string[],
   rows: readonly (readonly (string | number)[])[],
 ): string {
-  const cells = rows.map((row) => row.map(String));
+  const cells = rows.map((row) => row.map((cell) => printable(String(cell))));
   if (process.stdout.isTTY) {
     return columns([head, ...cells], styleOf(process.stdout).width)
       .flat()

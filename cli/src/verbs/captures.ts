@@ -1,10 +1,11 @@
 import type { S3Client } from '@aws-sdk/client-s3';
-import type { Coverage, Drift } from '@sagemaker-tfs/container/captures';
+import type { Baseline, Coverage, Drift } from '@sagemaker-tfs/container/captures';
 import type { Command } from 'commander';
 import type { VariantComparison } from '../captures/compare.ts';
 import type { ChosenCaptures } from '../captures/source.ts';
 import { CommandError, cannotRead } from '../errors.ts';
 import { printResult, table } from '../output/print.ts';
+import { printable } from '../output/printable.ts';
 import { whileWaiting } from '../output/progress.ts';
 import { remark } from '../output/quiet.ts';
 import { positive, wholeNumber } from './options.ts';
@@ -30,6 +31,8 @@ interface CompareOptions extends Omit<Options, 'variant'> {
 }
 
 const MAX = 10_000;
+/** Features of a list in a text; JSON has more. */
+const MAX_LISTED = 50;
 
 /** `captures`: what an endpoint's data capture shows of drift, and of a shadow variant. */
 export function addCaptures(program: Command): void {
@@ -45,7 +48,9 @@ export function addCaptures(program: Command): void {
     .option('--variant <name>', 'captures of this variant alone')
     .action(baseline);
   common(group.command('drift'))
-    .description('population stability of each input and output; exit status 1 if one has drifted')
+    .description(
+      'population stability of each input and output; exit status 1 if one has drifted or no longer comes',
+    )
     .requiredOption('--baseline <file>', 'what captures baseline wrote')
     .option('--threshold <index>', 'stability index that counts as drift', positive, 0.2)
     .option('--variant <name>', 'captures of this variant alone')
@@ -80,19 +85,19 @@ async function withS3<T>(
   );
 }
 
-async function gather(source: string, options: Options) {
+async function gather(source: string, options: Options, before?: Baseline) {
   const { chooseCaptures } = await import('../captures/source.ts');
   const { gatherer } = await import('@sagemaker-tfs/container/captures');
   const { hours, variant, maxCaptures } = options;
-  const all = gatherer();
+  const all = gatherer(before);
   const coverage = await withS3(options, async (s3) => {
     const chosen = await chooseCaptures(s3, { source, hours, variant, maxCaptures });
     for await (const capture of chosen.captures()) all.add(capture);
     return chosen.coverage();
   });
   const gathered = all.gathered();
-  for (const [type, count] of Object.entries(gathered.sizesOnly)) {
-    remark(`${count} bodies of ${type}: only their size is known`);
+  for (const [type, count] of gathered.sizesOnly) {
+    remark(`${count} bodies of ${printable(type)}: only their size is known`);
   }
   return { gathered, coverage };
 }
@@ -106,15 +111,22 @@ async function baseline(
   const { writeWhole } = await import('../output/write-whole.ts');
   await requirePlace('--out', options.out);
   const { gathered, coverage } = await gather(source, options);
+  const { records, unreadable, leftOut } = gathered;
+  if (gathered.values.size === 0) {
+    const message = `no value could be read of ${records} captures of ${source}: ${unreadable} bodies are not what their media type says. Look at what callers send.`;
+    throw new CommandError('CAPTURE_INVALID', message);
+  }
   const made = baselineOf(gathered);
   await writeWhole(options.out, `${JSON.stringify(made, null, 1)}\n`);
-  const { records, unreadable } = gathered;
   const features = Object.keys(made.features);
   printResult(
     options.json,
-    { out: options.out, records, unreadable, coverage, features },
+    { out: options.out, records, unreadable, coverage, features, leftOut },
     () =>
-      `${features.length} features of ${coverageText(coverage)}, ${unreadable} bodies unreadable: ${options.out}`,
+      [
+        `${features.length} features of ${coverageText(coverage)}, ${unreadable} bodies unreadable: ${options.out}`,
+        ...leftOutLines(leftOut),
+      ].join('\n'),
   );
 }
 
@@ -123,17 +135,28 @@ async function drift(source: string, options: DriftOptions): Promise<void> {
   const { driftOf, parseBaseline } = await import('@sagemaker-tfs/container/captures');
   const text = await readFile(options.baseline, 'utf8').catch(cannotRead(options.baseline));
   const before = parse(() => parseBaseline(text), options.baseline);
-  const { gathered, coverage } = await gather(source, options);
+  const { gathered, coverage } = await gather(source, options, before);
   const found = { ...driftOf(before, gathered, options.threshold), coverage };
   if (!options.json || found.drifted === 0)
     printResult(options.json, found, () => driftText(found));
-  if (found.drifted === 0) return;
-  const names = found.features.filter(({ drifted }) => drifted).map(({ feature }) => feature);
-  throw new CommandError(
-    'DRIFTED',
-    `${names.length} of ${found.features.length} features have drifted: ${names.slice(0, 5).join(', ')}. Look at what callers send, or make a new baseline.`,
-    { details: found },
-  );
+  if (found.drifted > 0) throw driftedError(found);
+}
+
+/** The error for features that have drifted or are gone. */
+function driftedError(found: Covered<Drift>): CommandError {
+  const { features, gone, records, unreadable } = found;
+  const names = features.filter(({ drifted }) => drifted).map(({ feature }) => feature);
+  const changes = [
+    ...(names.length > 0 ? [`${names.length} have drifted: ${listed(names, 5)}`] : []),
+    ...(gone.length > 0 ? [`${gone.length} no longer come: ${listed(gone, 5)}`] : []),
+  ];
+  const all = features.length + gone.length;
+  const message =
+    features.length > 0
+      ? `of ${all} features ${changes.join('; ')}`
+      : `nothing could be compared: none of ${all} features comes in ${records} captures, ${unreadable} bodies are unreadable`;
+  const fix = 'Look at what callers send, or make a new baseline.';
+  return new CommandError('DRIFTED', `${message}. ${fix}`, { details: found });
 }
 
 function parse<T>(work: () => T, file: string): T {
@@ -169,7 +192,8 @@ function coverageText({ captures, of, exact, hours, ofHours }: Coverage): string
 
 type Covered<T, C = Coverage> = T & { readonly coverage: C };
 
-function driftText({ coverage, unreadable, features, gone, unknown }: Covered<Drift>): string {
+function driftText(found: Covered<Drift>): string {
+  const { coverage, unreadable, features, gone, unknown, leftOut } = found;
   const rows = features.map(({ feature, index, noise, count, drifted }) => [
     ...[feature, index.toFixed(3), noise.toFixed(3), count],
     drifted ? 'drifted' : '',
@@ -177,20 +201,34 @@ function driftText({ coverage, unreadable, features, gone, unknown }: Covered<Dr
   return [
     table(['feature', 'stability index', 'chance', 'values', 'verdict'], rows),
     `${coverageText(coverage)}, ${unreadable} bodies unreadable`,
-    ...(gone.length > 0 ? [`gone: ${gone.join(', ')}`] : []),
-    ...(unknown.length > 0 ? [`not in the baseline: ${unknown.join(', ')}`] : []),
+    ...(gone.length > 0 ? [`gone: ${listed(gone, MAX_LISTED)}`] : []),
+    ...(unknown.length > 0 ? [`not in the baseline: ${listed(unknown, MAX_LISTED)}`] : []),
+    ...leftOutLines(leftOut),
   ].join('\n');
+}
+
+/** The first names on one line: they are what callers sent. */
+function listed(names: readonly string[], most: number): string {
+  const more = names.length > most ? ` and ${names.length - most} more` : '';
+  return `${names.slice(0, most).map(printable).join(', ')}${more}`;
+}
+
+function leftOutLines(values: number): string[] {
+  return values > 0 ? [`${values} values of more features were left out`] : [];
 }
 
 function comparisonText(
   found: Covered<VariantComparison, Readonly<Record<'production' | 'shadow', Coverage>>>,
 ): string {
-  const { coverage, pairs, agreement, largestDifference, disagreements } = found;
+  const { coverage, pairs, agreement, largestDifference, disagreements, leftOut } = found;
   const percent = (share: number) => `${(100 * share).toFixed(1)}%`;
   return [
     `${pairs} pairs of ${coverageText(coverage.production)} and ${coverageText(coverage.shadow)}`,
     `${percent(agreement.share)} agree (95% interval ${percent(agreement.low)} to ${percent(agreement.high)})`,
     `largest difference ${largestDifference}`,
-    ...Object.entries(disagreements).map(([where, count]) => `${where}: ${count} disagree`),
+    ...Object.entries(disagreements).map(
+      ([where, count]) => `${printable(where)}: ${count} disagree`,
+    ),
+    ...(leftOut > 0 ? [`${leftOut} captures were left out: the answers before have 1 GiB`] : []),
   ].join('\n');
 }

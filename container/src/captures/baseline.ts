@@ -3,57 +3,59 @@ import { TensorError } from '@sagemaker-tfs/tensors';
 import * as z from 'zod';
 import type { Capture, CapturedBody } from './capture.ts';
 import { countedIn, distributionOf, distributionSchema, stabilityOf } from './distribution.ts';
+import { FeatureStore } from './feature-values.ts';
 import { isRead, type Value, valuesOf } from './values.ts';
 
 const schema = z.strictObject({
   baselineVersion: z.literal(1),
   /** Captures or samples that it was made from. */
   records: z.int().min(0),
-  /** By `input.NAME` and `output.NAME`. */
-  features: z.record(z.string(), distributionSchema),
+  /** By `input.NAME` and `output.NAME`. Without any nothing could be compared. */
+  features: z
+    .record(z.string(), distributionSchema)
+    .refine((all) => Object.keys(all).length > 0, 'no features'),
 });
 
 /** What `baseline` writes. */
 export type Baseline = z.output<typeof schema>;
 
-/** Values of one feature that are kept. */
-const MAX_VALUES = 20_000;
-
-/** Values of one feature. */
-interface Seen {
-  readonly kept: Value[];
-  /** With those that were not kept. */
-  count: number;
-  /** Of the generator below. */
-  state: number;
-}
+/** Media types whose values are not read that are named, and the characters of a name. */
+const MAX_TYPES = 20;
+const MAX_TYPE = 100;
 
 /** Values by feature, out of many captures. */
 export interface Gathered {
   readonly values: ReadonlyMap<string, readonly Value[]>;
+  /** Features that the baseline lacks, at most 100, if there is a baseline. */
+  readonly unknown: readonly string[];
+  /** Values of features beyond those: of a body with more than 1,024, or of the rarest ones. */
+  readonly leftOut: number;
   /** Captures that were read. */
   readonly records: number;
   /** Bodies that their media type does not describe. */
   readonly unreadable: number;
   /** Bodies whose values are not read, by media type: only their size is known. */
-  readonly sizesOnly: Readonly<Record<string, number>>;
+  readonly sizesOnly: ReadonlyMap<string, number>;
 }
 
-/** Reads captures one after another. */
-export function gatherer(): { add(capture: Capture): void; gathered(): Gathered } {
-  const seen = new Map<string, Seen>();
-  const sizesOnly: Record<string, number> = {};
+/**
+ * Reads captures one after another, in memory that does not grow with what callers send.
+ * @param baseline whose features are read; default: the 2,048 most common ones are
+ */
+export function gatherer(baseline?: Baseline): {
+  add(capture: Capture): void;
+  gathered(): Gathered;
+} {
+  const features = new FeatureStore(baseline && Object.keys(baseline.features));
+  const sizesOnly = new Map<string, number>();
   let records = 0;
   let unreadable = 0;
   const addBody = (side: string, body: CapturedBody | undefined) => {
     if (!body) return;
-    if (!isRead(body.contentType)) {
-      const type = body.contentType || 'no media type';
-      sizesOnly[type] = (sizesOnly[type] ?? 0) + 1;
-    }
-    const found = readable(body);
+    if (!isRead(body.contentType)) countType(sizesOnly, body.contentType);
+    const found = readable(body, () => features.leaveOut(1));
     if (!found) unreadable++;
-    for (const [name, list] of found ?? []) addValues(seen, `${side}.${name}`, list);
+    for (const [name, list] of found ?? []) features.add(`${side}.${name}`, list);
   };
   return {
     add({ input, output }) {
@@ -62,33 +64,24 @@ export function gatherer(): { add(capture: Capture): void; gathered(): Gathered 
       addBody('output', output);
     },
     gathered() {
-      const values = new Map([...seen].map(([name, { kept }]) => [name, kept]));
-      return { values, records, unreadable, sizesOnly };
+      return { ...features.gathered(), records, unreadable, sizesOnly };
     },
   };
 }
 
-function readable(body: CapturedBody) {
+function countType(counts: Map<string, number>, contentType: string): void {
+  const name = contentType.slice(0, MAX_TYPE) || 'no media type';
+  const type = counts.has(name) || counts.size < MAX_TYPES ? name : 'other media types';
+  counts.set(type, (counts.get(type) ?? 0) + 1);
+}
+
+function readable(body: CapturedBody, leaveOut: () => void) {
   try {
-    return valuesOf(body);
+    return valuesOf(body, leaveOut);
   } catch (error) {
     if (error instanceof TensorError) return undefined;
     throw error;
   }
-}
-
-/** Beyond the limit a value replaces another, ever more seldom, so that early and late ones stay alike. */
-function addValues(all: Map<string, Seen>, name: string, list: readonly Value[]): void {
-  const seen = all.get(name) ?? { kept: [], count: 0, state: 1 };
-  for (const value of list) {
-    seen.count++;
-    // Chance that is the same each time: the linear congruential generator of "Numerical Recipes".
-    seen.state = (Math.imul(seen.state, 1_664_525) + 1_013_904_223) >>> 0;
-    const place = Math.floor((seen.state / 2 ** 32) * seen.count);
-    if (seen.kept.length < MAX_VALUES) seen.kept.push(value);
-    else if (place < MAX_VALUES) seen.kept[place] = value;
-  }
-  all.set(name, seen);
 }
 
 /** The baseline of what was gathered. */
@@ -122,13 +115,17 @@ export interface Drift {
   readonly unreadable: number;
   /** Greatest index first. */
   readonly features: readonly FeatureDrift[];
+  /** Features that have drifted or are gone: with any, inputs and outputs are no longer those of the baseline. */
   readonly drifted: number;
-  /** Features of the baseline without a value now, and ones that it does not know. */
+  /** Features of the baseline without a value now. */
   readonly gone: readonly string[];
+  /** Features that the baseline does not know, at most 100. */
   readonly unknown: readonly string[];
+  /** Values of more features that it does not know. */
+  readonly leftOut: number;
 }
 
-/** Compares what was gathered with a baseline. @param threshold of the population stability index */
+/** Compares what was gathered for a baseline with it. @param threshold of the population stability index */
 export function driftOf(baseline: Baseline, now: Gathered, threshold: number): Drift {
   const known = Object.entries(baseline.features);
   const features = known.flatMap(([feature, before]): FeatureDrift[] => {
@@ -138,12 +135,14 @@ export function driftOf(baseline: Baseline, now: Gathered, threshold: number): D
     return [{ feature, index, noise, count, drifted: index >= threshold && index > noise }];
   });
   features.sort((a, b) => b.index - a.index);
+  const gone = known.map(([name]) => name).filter((name) => !now.values.has(name));
   return {
     records: now.records,
     unreadable: now.unreadable,
     features,
-    drifted: features.filter(({ drifted }) => drifted).length,
-    gone: known.map(([name]) => name).filter((name) => !now.values.has(name)),
-    unknown: [...now.values.keys()].filter((name) => !Object.hasOwn(baseline.features, name)),
+    drifted: features.filter(({ drifted }) => drifted).length + gone.length,
+    gone,
+    unknown: now.unknown,
+    leftOut: now.leftOut,
   };
 }

@@ -116,7 +116,21 @@ describe('the values of', () => {
     expect(valuesOf(json([many])).size).toBeLessThanOrEqual(1024);
     const rows = valuesOf(json({ instances: new Array(10_000).fill(1) })).get('value');
     expect(rows).toHaveLength(256);
+    let leftOut = 0;
+    valuesOf(json([many]), () => leftOut++);
+    expect(leftOut).toBe(5000 - 1024);
   });
+
+  // With the whole name each part would take the time of copying it.
+  test('a long name over many parts is cut', () => {
+    const parts = Object.fromEntries(Array.from({ length: 20_000 }, (_, i) => [`${i}`, i]));
+    const long = 'x'.repeat(3_000_000);
+    const names = [
+      ...valuesOf(json([{ [long]: parts }])).keys(),
+      ...valuesOf(json({ inputs: { [long]: [1, 2] } })).keys(),
+    ];
+    for (const name of names) expect(name.length).toBeLessThanOrEqual(256);
+  }, 20_000);
 });
 
 test('of more values than are kept, early and late ones are', () => {
@@ -224,7 +238,7 @@ test('a baseline goes through JSON, and names what drifted, is gone and is new',
   for (let i = 0; i < 400; i++) before.add(capture(20 + (i % 50), i % 2 ? 'red' : 'blue', i / 400));
   const baseline = parseBaseline(JSON.stringify(baselineOf(before.gathered())));
   expect(Object.keys(baseline.features)).toContain('output.value.argmax');
-  const after = gatherer();
+  const after = gatherer(baseline);
   for (let i = 0; i < 400; i++) {
     after.add({
       ...capture(60 + (i % 5), 'red', i / 400),
@@ -244,12 +258,27 @@ test('a baseline goes through JSON, and names what drifted, is gone and is new',
     unknown: ['input.size'],
   });
   expect(drift.features[0]).toMatchObject({ feature: 'input.age', drifted: true });
-  expect(drift.drifted).toBe(1);
+  // With the one that is gone.
+  expect(drift.drifted).toBe(2);
+});
+
+test('nothing that could be compared is drift', () => {
+  const before = gatherer();
+  before.add({ id: 'x', input: json([{ age: 1 }]), output: json({ predictions: [1] }) });
+  const baseline = baselineOf(before.gathered());
+  const broken = { contentType: 'application/json', bytes: Buffer.from('{') };
+  for (const body of [broken, json([{ other: 1 }])]) {
+    const now = gatherer(baseline);
+    now.add({ id: 'x', input: body, output: broken });
+    const drift = driftOf(baseline, now.gathered(), 0.2);
+    expect(drift).toMatchObject({ features: [], gone: ['input.age', 'output.value'], drifted: 2 });
+  }
 });
 
 test.each([
   '',
   '{}',
+  '{"baselineVersion":1,"records":1,"features":{}}',
   '{"baselineVersion":1,"records":1,"features":{"a":{"kind":"numbers","edges":[],"counts":[],"missing":0,"mean":0}}}',
 ])('%j is no baseline', (text) => {
   expect(() => parseBaseline(text)).toThrow('is no baseline');

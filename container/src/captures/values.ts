@@ -29,8 +29,12 @@ const MAX_COLUMNS = 64;
 const MAX_POOLED = 64;
 /** Names of a body. */
 const MAX_NAMES = 1024;
+/** Characters of a name. */
+const MAX_NAME = 256;
 /** Bytes that an archive may unpack to. */
 const MAX_BYTES = 256 * 1024 ** 2;
+/** Strings of one array: an object is made for each. */
+const MAX_STRINGS = 1_000_000;
 /** Characters of a category. */
 const MAX_CHARACTERS = 64;
 
@@ -42,7 +46,8 @@ const READERS: Readonly<Record<string, (bytes: Uint8Array, collect: Collect) => 
   'application/json': readJson,
   'application/jsonlines': readJson,
   'application/jsons': readJson,
-  'application/x-npy': (bytes, collect) => readTensor('', decodeNpy(bytes), collect),
+  'application/x-npy': (bytes, collect) =>
+    readTensor('', decodeNpy(bytes, { maxStrings: MAX_STRINGS }), collect),
   'application/x-npz': readNpz,
   'text/csv': readCsv,
 };
@@ -52,11 +57,12 @@ type Collect = (name: string, value: ExactValue) => void;
 /**
  * Reads a body: JSON, npy, npz and CSV row by row. Of every row a column of at most 64 has a name of its own; larger
  * ones are pooled. A list of several numbers also sets the index of its greatest, `name.argmax`. Of other media types
- * only `bytes` is known.
+ * only `bytes` is known. Names of more than 256 characters are cut.
+ * @param leaveOut is called for each value of a body with too many names
  * @throws TensorError for a body that its media type does not describe
  */
-export function valuesOf(body: CapturedBody): Values {
-  const exact = [...exactValuesOf(body)];
+export function valuesOf(body: CapturedBody, leaveOut?: () => void): Values {
+  const exact = [...exactValuesOf(body, leaveOut)];
   return new Map(exact.map(([name, values]) => [name, values.map(rounded)]));
 }
 
@@ -65,12 +71,17 @@ function rounded(value: ExactValue): Value {
 }
 
 /** As {@link valuesOf}, but whole numbers stay apart from others, and keep their digits. */
-export function exactValuesOf({ contentType, bytes }: CapturedBody): Values<ExactValue> {
+export function exactValuesOf(
+  { contentType, bytes }: CapturedBody,
+  leaveOut?: () => void,
+): Values<ExactValue> {
   const values = new Map<string, ExactValue[]>();
-  const collect: Collect = (name, value) => {
+  const collect: Collect = (long, value) => {
+    const name = long.slice(0, MAX_NAME);
     const known = values.get(name);
     if (known) known.push(value);
-    else if (values.size < MAX_NAMES) values.set(name, [value]);
+    else if (values.size < MAX_NAMES) values.set(within(name, MAX_NAME), [value]);
+    else leaveOut?.();
   };
   const read = READERS[contentType];
   if (read) read(bytes, collect);
@@ -100,16 +111,27 @@ function rowsOf(document: unknown, name = ''): { name: string; value: unknown }[
   const inner: unknown = Reflect.get(document, frame);
   if (Array.isArray(inner)) return rowsOf(inner, name);
   if (typeof inner !== 'object' || inner === null) return [{ name, value: inner }];
-  return Object.entries(inner).flatMap(([key, value]) => rowsOf(value, key));
+  return Object.entries(inner).flatMap(([key, value]) => rowsOf(value, key.slice(0, MAX_NAME)));
 }
 
 function readPart(name: string, value: unknown, collect: Collect): void {
   if (Array.isArray(value)) readList(name, value, collect);
   else if (typeof value === 'object' && value !== null && !(value instanceof FloatLiteral)) {
     for (const [key, inner] of Object.entries(value)) {
-      readPart(name === '' ? key : `${name}.${key}`, inner, collect);
+      readPart(below(name, key), inner, collect);
     }
   } else collect(nameOr(name), scalar(value));
+}
+
+/** Cut here as well as at the end: each of many parts has a name of its own. */
+function below(name: string, key: string): string {
+  const short = key.slice(0, MAX_NAME);
+  return name === '' ? short : within(`${name}.${short}`, MAX_NAME);
+}
+
+/** The beginning of a text, copied: a slice would keep the whole body for as long as itself. */
+function within(text: string, characters: number): string {
+  return Buffer.from(text.slice(0, characters), 'utf16le').toString('utf16le');
 }
 
 function readList(name: string, list: readonly unknown[], collect: Collect): void {
@@ -163,12 +185,14 @@ function scalar(value: unknown): ExactValue {
   const number = scalarIfNumber(value);
   if (number !== undefined) return number;
   if (value === null || value === undefined) return Number.NaN;
-  return String(value).slice(0, MAX_CHARACTERS);
+  return within(String(value), MAX_CHARACTERS);
 }
 
 function readNpz(bytes: Uint8Array, collect: Collect): void {
-  for (const [name, tensor] of Object.entries(decodeNpz(bytes, { maxBytes: MAX_BYTES }))) {
-    readTensor(name, tensor, collect);
+  const wanted = () => ({ maxStrings: MAX_STRINGS });
+  const arrays = decodeNpz(bytes, { maxBytes: MAX_BYTES, wanted });
+  for (const [name, tensor] of Object.entries(arrays)) {
+    readTensor(name.slice(0, MAX_NAME), tensor, collect);
   }
 }
 

@@ -16,6 +16,12 @@ import { ConstructError } from '../../errors.ts';
 /** Larger files are counted and passed over: the function's memory holds one at a time. */
 const MAX_BYTES = 64 * 1024 ** 2;
 
+/**
+ * Features that the log names; the report has all. CloudWatch makes no metrics of a line of more than 1 MB.
+ * @see https://docs.aws.amazon.com/AmazonCloudWatch/latest/monitoring/CloudWatch_Embedded_Metric_Format_Specification.html
+ */
+const MAX_LOGGED = 100;
+
 /** S3's answers for a key that the function may not use, and a file that is gone. */
 const UNREADABLE = [403, 404];
 
@@ -96,7 +102,7 @@ async function look(s3: S3Client, settings: Settings, now: number): Promise<Look
     else files.push({ name: key, size, read });
   }
   const sample = sampleOf(files, { max: Number(settings.MAX_CAPTURES) });
-  const all = gatherer();
+  const all = gatherer(baseline);
   for await (const { text } of sample.lines()) {
     const capture = captureOf(text);
     if (capture) all.add(capture);
@@ -126,7 +132,7 @@ function metricsLine(settings: Settings, drift: Drift, coverage: Coverage, now: 
   const largest = drift.features[0]?.index;
   const metrics = {
     // Of no captures nothing is known; an alarm of its own tells of that.
-    ...(drift.records > 0 && { DriftedFeatures: drift.drifted + drift.gone.length }),
+    ...(drift.records > 0 && { DriftedFeatures: drift.drifted }),
     Captures: drift.records,
     ...(largest !== undefined && { LargestStabilityIndex: largest }),
   };
@@ -144,7 +150,9 @@ function metricsLine(settings: Settings, drift: Drift, coverage: Coverage, now: 
     EndpointName: settings.ENDPOINT_NAME,
     ...metrics,
     coverage,
-    drifted: drift.features.filter((one) => one.drifted).map(({ feature }) => feature),
-    gone: drift.gone,
+    drifted: drift.features
+      .flatMap((one) => (one.drifted ? [one.feature] : []))
+      .slice(0, MAX_LOGGED),
+    gone: drift.gone.slice(0, MAX_LOGGED),
   });
 }
