@@ -3,9 +3,11 @@ import {
   encodeNpy,
   encodeNpz,
   jsonText,
+  numericTensor,
   tensorFromNested,
   tensorFromValues,
 } from '@sagemaker-tfs/tensors';
+import { zipSync } from 'fflate';
 import { countedIn } from './distribution.ts';
 import {
   baselineOf,
@@ -119,6 +121,20 @@ describe('the values of', () => {
     let leftOut = 0;
     valuesOf(json([many]), () => leftOut++);
     expect(leftOut).toBe(5000 - 1024);
+  });
+
+  // An object is made for each string: gigabytes for some kilobytes that were deflated.
+  test.each([
+    [1, 1_100_000],
+    [20, 100_000],
+  ])('%d arrays of %d strings are unreadable', (arrays, count) => {
+    const bytes = Buffer.concat(encodeNpy(numericTensor('uint8', [count], Buffer.alloc(count))));
+    bytes.write('|S1', bytes.indexOf('|u1'));
+    const files = Array.from({ length: arrays }, (_, i) => [`x${i}.npy`, bytes] as const);
+    const npz = { contentType: 'application/x-npz', bytes: zipSync(Object.fromEntries(files)) };
+    expect(() => valuesOf(npz)).toThrow(/strings. At most/);
+    const npy = { contentType: 'application/x-npy', bytes };
+    if (arrays === 1) expect(() => valuesOf(npy)).toThrow(/strings. At most/);
   });
 
   // With the whole name each part would take the time of copying it.

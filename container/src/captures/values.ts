@@ -33,7 +33,7 @@ const MAX_NAMES = 1024;
 const MAX_NAME = 256;
 /** Bytes that an archive may unpack to. */
 const MAX_BYTES = 256 * 1024 ** 2;
-/** Strings of one array: an object is made for each. */
+/** Strings of a body's arrays: an object is made for each. */
 const MAX_STRINGS = 1_000_000;
 /** Characters of a category. */
 const MAX_CHARACTERS = 64;
@@ -189,7 +189,9 @@ function scalar(value: unknown): ExactValue {
 }
 
 function readNpz(bytes: Uint8Array, collect: Collect): void {
-  const wanted = () => ({ maxStrings: MAX_STRINGS });
+  const wanted = (_name: string, arrays: number) => ({
+    maxStrings: Math.ceil(MAX_STRINGS / arrays),
+  });
   const arrays = decodeNpz(bytes, { maxBytes: MAX_BYTES, wanted });
   for (const [name, tensor] of Object.entries(arrays)) {
     readTensor(name.slice(0, MAX_NAME), tensor, collect);
