@@ -394,6 +394,18 @@ describe('the function', () => {
       expect(await looked()).toMatchObject({ Captures: 400, DriftedFeatures: 1 });
     });
 
+    test('compares what it has read before its time is up', async () => {
+      process.env.CAPTURES_PREFIX = 'data-capture/slow/';
+      await putCaptures('slow/v', 1, lines(20));
+      // Each look at the clock is a minute later.
+      const { now } = Date;
+      let minutes = 0;
+      jest.spyOn(Date, 'now').mockImplementation(() => now() + minutes++ * 60_000);
+      const { Captures, coverage } = await looked();
+      expect(Captures).toBeLessThanOrEqual(13);
+      expect(coverage).toMatchObject({ captures: Captures, of: 200, hours: 1, ofHours: 1 });
+    });
+
     test('passes over what it may not read, and fails if that is everything', async () => {
       process.env.CAPTURES_PREFIX = 'data-capture/keys/';
       await putCaptures('keys/v', 2, lines(90));

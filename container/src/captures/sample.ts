@@ -62,12 +62,12 @@ export function sampleOf(
       read.files++;
       read.bytes += file.size;
       read.lines += full.length;
-      read.taken += count;
       left -= count;
       for (let j = 0; j < count; j++) {
         // At no fixed distance: requests may repeat a pattern, as several callers in turn do.
         const place = j + ((j * GOLDEN) % 1);
         const at = full[inOrder ? j : Math.floor((place * full.length) / count)] as number;
+        read.taken++;
         yield { text: lines[at] as string, file: file.name, number: at + 1 };
       }
     }
@@ -79,8 +79,11 @@ export function sampleOf(
     for (const [i, folder] of chosen.entries()) {
       const quota = Math.round((max - read.taken) / (chosen.length - i));
       const before = read.taken;
-      yield* linesOf(folder, quota);
-      if (read.taken > before) read.folders++;
+      try {
+        yield* linesOf(folder, quota);
+      } finally {
+        if (read.taken > before) read.folders++;
+      }
     }
   }
 

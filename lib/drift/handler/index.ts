@@ -16,6 +16,9 @@ import { ConstructError } from '../../errors.ts';
 /** Larger files are counted and passed over: the function's memory holds one at a time. */
 const MAX_BYTES = 64 * 1024 ** 2;
 
+/** Milliseconds after which it compares what it has read: bodies that take long are the callers'. Its function has 15 minutes. */
+const MAX_READING = 12 * 60_000;
+
 /**
  * Features that the log names; the report has all. CloudWatch makes no metrics of a line of more than 1 MB.
  * @see https://docs.aws.amazon.com/AmazonCloudWatch/latest/monitoring/CloudWatch_Embedded_Metric_Format_Specification.html
@@ -107,6 +110,7 @@ async function look(s3: S3Client, settings: Settings, now: number): Promise<Look
     const capture = captureOf(text);
     if (capture) all.add(capture);
     else skipped++;
+    if (Date.now() - now > MAX_READING) break;
   }
   if (refused !== undefined && sample.coverage().captures === 0) throw refused;
   const drift = driftOf(baseline, all.gathered(), Number(settings.THRESHOLD));
