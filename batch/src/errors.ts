@@ -1,5 +1,9 @@
 /** The room's catalogue: what can be wrong with a text that names or lists objects, and what ends a batch worker. */
 export const BATCH_ERRORS = {
+  ANSWER_TOO_LARGE: {
+    exitStatus: 1,
+    meaning: 'What answers as S3 sends more than a listing or an error can have.',
+  },
   ALREADY_RUNNING: {
     exitStatus: 1,
     meaning: 'Another run of workers writes below the same output prefix.',
@@ -23,6 +27,10 @@ export const BATCH_ERRORS = {
     exitStatus: 1,
     meaning:
       'The S3 inventory is not a CSV inventory of the input bucket with the columns that are needed.',
+  },
+  LISTING_INVALID: {
+    exitStatus: 1,
+    meaning: 'A listing of S3 repeats itself, or its keys are not sorted.',
   },
   NODE_TOO_OLD: {
     exitStatus: 1,

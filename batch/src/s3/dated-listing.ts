@@ -1,7 +1,7 @@
 /** Lists folders whose names are hours, `yyyy/mm/dd/hh/` in UTC, from an hour on. */
 import type { S3Client } from '@aws-sdk/client-s3';
 import type { S3Location } from '../s3-uri.ts';
-import { listObjects, listPage, type S3Object } from './listing.ts';
+import { listObjects, listPage, listPages, type S3Object } from './listing.ts';
 
 const HOUR = 3_600_000;
 const IN_HOUR = /^((?:.*\/)?)\d{4}\/\d\d\/\d\d\/\d\d\/[^/]*$/;
@@ -30,13 +30,10 @@ async function* below(s3: S3Client, place: S3Location, since: number): AsyncGene
     yield* listObjects(s3, place, dated + hourFolder(since - HOUR));
     return;
   }
-  let token: string | undefined;
-  do {
-    const page = await listPage(s3, place, { folders: true, token });
-    yield* page.objects;
-    for (const folder of page.folders) yield* below(s3, { bucket, key: folder }, since);
-    ({ token } = page);
-  } while (token !== undefined);
+  for await (const { objects, folders } of listPages(s3, place, { folders: true })) {
+    yield* objects;
+    for (const folder of folders) yield* below(s3, { bucket, key: folder }, since);
+  }
 }
 
 function hourFolder(time: number): string {

@@ -6,9 +6,12 @@ export function httpStatusOf(error: unknown): number | undefined {
     ?.httpStatusCode;
 }
 
-/** Whether an object is not there, though its bucket is. */
+/**
+ * Whether S3 says that the object of a GET is not there, though its bucket is. Status 404 alone may be a proxy's, or that
+ * of a server which is not S3.
+ */
 export function isAbsent(error: unknown): boolean {
-  return httpStatusOf(error) === 404 && (error as Error).name !== 'NoSuchBucket';
+  return (error as { name?: unknown } | undefined)?.name === 'NoSuchKey';
 }
 
 /**

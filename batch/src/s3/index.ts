@@ -14,9 +14,9 @@ export {
   takeLease,
   writeLease,
 } from './leases.ts';
-export { listObjects, listPage, type S3Object } from './listing.ts';
+export { listObjects, listPage, listPages, type S3Object } from './listing.ts';
 export { findObjects } from './lookup.ts';
-export { withNamedErrors } from './named-errors.ts';
+export { guarded } from './named-errors.ts';
 export { findObject, openObject, readBytes, readText, receive, receiveIfThere } from './objects.ts';
 export { claimOrigin, originPlace, readOrigin, writeOrigin } from './origins.ts';
 export { forcePathStyle } from './path-style.ts';

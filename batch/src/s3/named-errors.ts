@@ -1,6 +1,7 @@
 /** Errors of S3 that say what was asked. S3's own words, such as "Access Denied", name neither the call nor the place. */
 import type { S3Client } from '@aws-sdk/client-s3';
 import { formatS3Uri } from '../s3-uri.ts';
+import { withBoundedAnswers } from './bounded-answers.ts';
 import { httpStatusOf, isOfCaller } from './errors.ts';
 
 /** What a role must be allowed for a call. A listing needs it for the bucket, the others for the object. */
@@ -14,11 +15,19 @@ const PERMISSIONS: Readonly<Record<string, string>> = {
 };
 /** An answer to HEAD has no text. */
 const NO_WORDS = 'UnknownError';
+/** What the SDK says of an answer that it cannot read; its advice is for who writes code. */
+const UNREADABLE = /\s*Deserialization error: .*$/s;
+const NOT_S3 = ' Is AWS_ENDPOINT_URL or a proxy set?';
 
 interface Asked {
   readonly Bucket?: string;
   readonly Key?: string;
   readonly Prefix?: string;
+}
+
+/** A client whose errors say what was asked, and whose answers are bounded. */
+export function guarded(client: S3Client): S3Client {
+  return withBoundedAnswers(withNamedErrors(client));
 }
 
 /**
@@ -46,9 +55,13 @@ export function withNamedErrors(client: S3Client): S3Client {
 function named(error: Error, commandName: string, { Bucket = '', Key, Prefix }: Asked): string {
   const call = commandName.replace(/Command$/, '');
   const status = httpStatusOf(error);
-  const words = error.message === NO_WORDS ? `status ${status}` : error.message.replace(/\.$/, '');
   const place = formatS3Uri({ bucket: Bucket, key: Key ?? Prefix ?? '' });
-  return `${words} (${call} of ${place}).${advice(error, call)}`;
+  const where = `(${call} of ${place})`;
+  if (UNREADABLE.test(error.message)) {
+    return `the answer with status ${status} is not S3's XML: ${error.message.replace(UNREADABLE, '')} ${where}.${NOT_S3}`;
+  }
+  const words = error.message === NO_WORDS ? `status ${status}` : error.message.replace(/\.$/, '');
+  return `${words} ${where}.${advice(error, call)}`;
 }
 
 function advice(error: Error, call: string): string {
@@ -56,6 +69,7 @@ function advice(error: Error, call: string): string {
   if (name === 'NoSuchBucket') return " Check the bucket's name.";
   if (name === 'PermanentRedirect')
     return ' The bucket is in another region. Set AWS_REGION to it.';
+  if (call === 'GetObject' && name === 'NotFound') return NOT_S3;
   if (name === 'RequestTimeTooSkewed') return " Set this machine's clock.";
   if (isOfCaller(error)) return ' Renew the credentials.';
   if (name === 'InvalidObjectState') return ' It is archived: restore it first.';

@@ -2,7 +2,7 @@ import { createServer, type RequestListener, type Server } from 'node:http';
 import { S3Client } from '@aws-sdk/client-s3';
 import { listening } from '../../../test/support/listening.ts';
 import { isPassing } from './errors.ts';
-import { withNamedErrors } from './named-errors.ts';
+import { guarded } from './named-errors.ts';
 import { readText } from './objects.ts';
 import { patientRetries } from './patient-retries.ts';
 import { boundedConnections } from './quiet-connections.ts';
@@ -25,7 +25,7 @@ async function read(tries: number, ...answers: RequestListener[]) {
     answer?.(request, response);
   });
   const { url } = await listening(server);
-  const s3 = withNamedErrors(
+  const s3 = guarded(
     new S3Client({
       ...{ endpoint: url, region: 'us-east-1', forcePathStyle: true },
       credentials: { accessKeyId: 'a', secretAccessKey: 'b' },

@@ -12,6 +12,7 @@ import {
   type WorkerRange,
 } from '@sagemaker-tfs/batch';
 import type { S3Object, WorkerInputs } from '@sagemaker-tfs/batch/s3';
+import { untilAborted } from '../waiting/or-aborted.ts';
 import type { Store } from './store.ts';
 
 /** How far a range is. */
@@ -64,8 +65,23 @@ export async function* inputsBetween(
   { after, upTo }: Pick<WorkerRange, 'after' | 'upTo'>,
   stopping: AbortSignal,
 ): AsyncGenerator<S3Object> {
-  for await (const object of inputs.objects(after, upTo)) {
-    if (stopping.aborted || (upTo !== undefined && compareKeys(object.key, upTo) > 0)) return;
-    yield object;
+  const walk = inputs.objects(after, upTo)[Symbol.asyncIterator]();
+  // A listing can be long before it comes to an input.
+  const next = async () => {
+    try {
+      return await untilAborted(stopping, () => walk.next());
+    } catch (error) {
+      if (stopping.aborted) return undefined;
+      throw error;
+    }
+  };
+  try {
+    for (let at = await next(); at && !at.done; at = await next()) {
+      if (upTo !== undefined && compareKeys(at.value.key, upTo) > 0) return;
+      yield at.value;
+    }
+  } finally {
+    // Not awaited: it may be at a page that never comes.
+    walk.return?.()?.catch(() => undefined);
   }
 }

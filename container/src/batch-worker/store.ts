@@ -9,12 +9,12 @@ import { asDirectory, parseS3Uri, type S3Location } from '@sagemaker-tfs/batch';
 import {
   boundedConnections,
   forcePathStyle,
+  guarded,
   isAbsent,
   listObjects,
   patientRetries,
   putIf,
   readBytes,
-  withNamedErrors,
 } from '@sagemaker-tfs/batch/s3';
 
 /** Below one prefix; keys are relative to it. */
@@ -45,7 +45,7 @@ const OTHERS = 8;
 
 /** A client that reads many objects at once. Region, credentials and `AWS_ENDPOINT_URL` come from the environment. */
 export function s3Client(reads: number): S3Client {
-  return withNamedErrors(
+  return guarded(
     new S3Client({
       forcePathStyle: forcePathStyle(),
       retryStrategy: patientRetries(),

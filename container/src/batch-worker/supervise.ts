@@ -44,7 +44,7 @@ const MAX_UNEXPLAINED = 8;
 /** Exits in a row before any object was asked about: the cause is another. */
 const MAX_BLIND_EXITS = 3;
 /** Milliseconds after SIGTERM that a process has to end: one whose event loop stands still does not. */
-const END_WITHIN = 60_000;
+const END_WITHIN = 30_000;
 
 /** Runs a process that works, and another one after it where it ends by itself. @returns exit status */
 export async function supervise(

@@ -1,7 +1,7 @@
 /** The function behind a batch transform. */
 import { S3Client } from '@aws-sdk/client-s3';
 import { jobLogs, readJobLog } from '@sagemaker-tfs/batch/logs';
-import { withNamedErrors } from '@sagemaker-tfs/batch/s3';
+import { guarded } from '@sagemaker-tfs/batch/s3';
 import type { TransformSettings } from '@sagemaker-tfs/batch/settings';
 import {
   type BeginRequest,
@@ -66,7 +66,7 @@ export async function handler(
   | Summary
   | StopReason
 > {
-  const s3 = withNamedErrors(new S3Client({}));
+  const s3 = guarded(new S3Client({}));
   const isLeft = (milliseconds: number) => context.getRemainingTimeInMillis() >= milliseconds;
   const outOfTime = () => !isLeft(RESERVE_MS);
   const logOf = logReader(() => !isLeft(LOG_RESERVE_MS));

@@ -1,7 +1,7 @@
 /** Where the keys of a run come from: a listing, an inventory or a manifest. */
 import type { S3Client } from '@aws-sdk/client-s3';
 import { compareKeys, inputsOf, parseS3Uri, type S3Location } from '@sagemaker-tfs/batch';
-import { type Inventory, inventoryRows, keyRanges, listPage } from '@sagemaker-tfs/batch/s3';
+import { type Inventory, inventoryRows, keyRanges, listPages } from '@sagemaker-tfs/batch/s3';
 import type { TransformSettings } from '@sagemaker-tfs/batch/settings';
 import { mergeRuns, runWriter } from './sorted-runs.ts';
 import { readManifest } from './storage.ts';
@@ -58,13 +58,10 @@ export function listingSource(s3: S3Client, settings: TransformSettings): KeySou
   const { bucket, key, root, prefix, below, isInput } = belowInput(settings);
   const others: string[] = [];
   async function* listed(start: string, after: string): AsyncGenerator<string[]> {
-    let token: string | undefined;
     const startAfter = after && `${root}${after}`;
-    do {
-      const page = await listPage(s3, { bucket, key: start }, { token, startAfter });
-      yield page.objects.map((object) => object.key);
-      token = page.token;
-    } while (token);
+    for await (const { objects } of listPages(s3, { bucket, key: start }, { startAfter })) {
+      yield objects.map((object) => object.key);
+    }
   }
   return {
     prefix,

@@ -6,8 +6,8 @@ import { SFNClient } from '@aws-sdk/client-sfn';
 import {
   boundedConnections,
   forcePathStyle,
+  guarded,
   patientRetries,
-  withNamedErrors,
 } from '@sagemaker-tfs/batch/s3';
 import { sentence } from '@sagemaker-tfs/manifest/sentence';
 import { CommandError, usageError } from '../../errors.ts';
@@ -32,7 +32,7 @@ export async function withAws<T>(
 ): Promise<T> {
   const where = region === undefined ? {} : { region };
   const clients = {
-    s3: withNamedErrors(new S3Client({ ...where, forcePathStyle: forcePathStyle(), ...s3 })),
+    s3: guarded(new S3Client({ ...where, forcePathStyle: forcePathStyle(), ...s3 })),
     sagemaker: new SageMakerClient(where),
     sfn: new SFNClient(where),
   };
