@@ -29,6 +29,9 @@ and drivers, the time of a deployment, transform settings.
 - **Batch** needs \`instanceCount\` times \`maxConcurrentJobs\` of \`... for transform job usage\`, for the first
   type and for each fallback.
   [AWS](https://docs.aws.amazon.com/general/latest/gr/sagemaker.html)
+- **Workers of AWS Batch** need vCPUs of EC2, apart for spot and on demand, and for standard, G and P instances: \`All G and VT
+  Spot Instance Requests\` is 0 in a new account. With fewer vCPUs than all workers take, fewer run at once; with none they wait for ever.
+  [AWS](https://docs.aws.amazon.com/AWSEC2/latest/UserGuide/using-spot-limits.html)
 
 ## Inline policies of a role
 
