@@ -15,7 +15,7 @@ import { Certificate } from 'aws-cdk-lib/aws-certificatemanager';
 import { Grant, type IGrantable, Policy, Role, ServicePrincipal } from 'aws-cdk-lib/aws-iam';
 import { ARecord, HostedZone, RecordTarget } from 'aws-cdk-lib/aws-route53';
 import { ApiGatewayDomain } from 'aws-cdk-lib/aws-route53-targets';
-import { Duration, Names, Stack, Stage, Token } from 'aws-cdk-lib/core';
+import { Annotations, Aspects, Duration, Names, Stack, Stage, Token } from 'aws-cdk-lib/core';
 import { Construct } from 'constructs';
 import { encryptionKeyOf, setEncryptionKey } from './encryption.ts';
 import { spellings } from './endpoint/default-name.ts';
@@ -107,6 +107,17 @@ export class EndpointApi extends Construct {
     this.method.node.addDependency(endpoint.deployment);
     const inStack = this.within(endpoint.stack);
     if (inStack) endpoint.scaleAfter(inStack);
+    // A variant may be scaled later.
+    else Aspects.of(this).add({ visit: (node) => node === this && this.warnOfScaling(endpoint) });
+  }
+
+  /** A stack cannot wait for what waits for it. */
+  private warnOfScaling(endpoint: RealtimeEndpoint): void {
+    if (!endpoint.isScaled) return;
+    Annotations.of(this).addWarningV2(
+      '@sagemaker-tfs/cdk:apiInOtherStack',
+      `endpoint: autoscaling of ${endpoint.node.path} cannot wait for an API in another stack. If the API fails in a deployment that also begins to scale a variant, the rollback can stop in UPDATE_ROLLBACK_FAILED: deregister the variant with 'aws application-autoscaling deregister-scalable-target', then 'aws cloudformation continue-update-rollback', as docs/updating-and-rolling-back.md shows. Put the API into the stack of the endpoint, or into one nested in it, to avoid that`,
+    );
   }
 
   /** What a stack waits for: this API, or its own nested stack that holds it; undefined if it is elsewhere. */

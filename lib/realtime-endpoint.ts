@@ -250,6 +250,11 @@ export class RealtimeEndpoint extends EndpointBase {
     scope.node.addDependency(this.resource, ...this.proofs);
   }
 
+  /** Whether Application Auto Scaling watches a variant. */
+  get isScaled(): boolean {
+    return this.scaling.length > 0;
+  }
+
   /**
    * Lets autoscaling begin after a check, or after another resource that CloudFormation makes once the endpoint is there: name
    * all that depend on {@link deployment}. While a variant is registered, SageMaker refuses another instance type of it and

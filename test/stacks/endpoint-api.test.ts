@@ -4,7 +4,7 @@ import { Annotations, Match, Template } from 'aws-cdk-lib/assertions';
 import { AccountPrincipal, ArnPrincipal, Role, ServicePrincipal } from 'aws-cdk-lib/aws-iam';
 import { Key } from 'aws-cdk-lib/aws-kms';
 import { Bucket } from 'aws-cdk-lib/aws-s3';
-import { Duration, NestedStack, Size, Stack } from 'aws-cdk-lib/core';
+import { type App, Duration, NestedStack, Size, Stack } from 'aws-cdk-lib/core';
 import {
   addServingStacks,
   EndpointApi,
@@ -390,6 +390,42 @@ describe('autoscaling begins after all that waits for the endpoint: a rollback c
     );
     // It does not wait for itself.
     expect([...closure(all, nested)].filter((id) => all[id]?.Type.startsWith(SCALING))).toEqual([]);
+  });
+
+  test.each<[string, number, (app: App) => readonly [of: Stack, api: Stack]]>([
+    ['the same stack', 0, (app) => [new Stack(app, 'Same'), app.node.findChild('Same') as Stack]],
+    [
+      'a nested stack',
+      0,
+      (app) => {
+        const stack = new Stack(app, 'Outer');
+        return [stack, new NestedStack(stack, 'Inner')];
+      },
+    ],
+    ['a sibling', 1, (app) => [new Stack(app, 'One'), new Stack(app, 'Two')]],
+    [
+      'the parent of a nested endpoint',
+      1,
+      (app) => {
+        const stack = new Stack(app, 'Outer');
+        return [new NestedStack(stack, 'Inner'), stack];
+      },
+    ],
+  ])('an API in %s: %i warnings', (_, count, places) => {
+    const [of, place] = places(testApp());
+    const endpoint = new RealtimeEndpoint(of, 'Endpoint', {
+      variants: [{ model: testModel(of) }],
+    });
+    new EndpointApi(place, 'Api', { endpoint, auth: 'iam' });
+    const still = new RealtimeEndpoint(of, 'Still', {
+      variants: [{ model: testModel(of, {}, 'M') }],
+    });
+    new EndpointApi(place, 'StillApi', { endpoint: still, auth: 'iam' });
+    endpoint.autoScaleInstanceCount(scaling);
+    const repair = Match.stringLikeRegexp('deregister-scalable-target');
+    expect(
+      Annotations.fromStack(place.nestedStackParent ?? place).findWarning('*', repair),
+    ).toHaveLength(count);
   });
 });
 
