@@ -123,6 +123,60 @@ test('a record whose name leads out of the folder is refused', async () => {
   });
 });
 
+test.each([
+  ['a name twice', ['"a"', '"a"', '"b"'], 'USAGE'],
+  ['two spellings of a name', ['"a"', '"./a"', '"b"'], 'USAGE'],
+  ['an object', ['"a"', '{"a":1}', '"b"'], 'USAGE'],
+  ['a number', ['"a"', '5', '"b"'], 'USAGE'],
+  ['no JSON', ['"a"', 'b', '"c"'], 'USAGE'],
+  ['no name', ['"a"', '""', '"b"'], 'USAGE'],
+  ['NUL', ['"a"', '"\\u0000"', '"b"'], 'USAGE'],
+  ['a line break', ['"a"', '"b\\nc"', '"d"'], 'USAGE'],
+  ['a way out at the end', ['"a"', '"b"', '"../c"'], 'UNSAFE_PATH'],
+])('a list of names with %s is refused before anything is written', async (_, lines, code) => {
+  const [shard, list] = await threeRecords();
+  await writeFile(list, `${lines.join('\n')}\n`);
+  await expect(unpackShards([shard], join(work, 'back'))).rejects.toMatchObject({ code });
+  expect(await readdir(work)).not.toContain('back');
+});
+
+test.each([
+  ['fewer', ['"a"', '"b"']],
+  ['more', ['"a"', '"b"', '"c"', '"d"']],
+])('%s names than records are an error', async (than, lines) => {
+  const [shard, list] = await threeRecords();
+  await writeFile(list, `${lines.join('\n')}\n`);
+  await expect(unpackShards([shard], join(work, 'back'))).rejects.toThrow(`${than} names`);
+});
+
+test('a link in the target that leads out of it is not followed, one that stays is', async () => {
+  const [shard, list] = await threeRecords();
+  await mkdir(join(work, 'back/in'), { recursive: true });
+  await mkdir(join(work, 'far'));
+  await writeFile(join(work, 'far/file'), 'kept');
+  await symlink(join(work, 'far'), join(work, 'back/ln'));
+  await symlink(join(work, 'far/file'), join(work, 'back/file'));
+  await symlink('in', join(work, 'back/near'));
+  for (const name of ['ln/x', 'ln/x/y', 'file']) {
+    await writeFile(list, `"a"\n"near/b"\n${JSON.stringify(name)}\n`);
+    const unpacking = unpackShards([shard], join(work, 'back'));
+    await expect(unpacking).rejects.toMatchObject({ code: 'UNSAFE_PATH' });
+  }
+  expect(await readdir(join(work, 'far'))).toEqual(['file']);
+  expect(await readFile(join(work, 'far/file'), 'utf8')).toBe('kept');
+  expect(await readdir(join(work, 'back/in'))).toEqual(['b']);
+});
+
+/** @returns a shard of three records, and its list of names */
+async function threeRecords(): Promise<[shard: string, list: string]> {
+  await mkdir(join(work, 'in'));
+  for (const name of ['a', 'b', 'c']) await writeFile(join(work, 'in', name), name);
+  const pack = { format: 'tfrecord', shardBytes: 1e9 } as const;
+  await packFolder(join(work, 'in'), join(work, 'shards'), pack);
+  const [shard = ''] = await shardsIn(join(work, 'shards'));
+  return [shard, join(work, 'shards.keys/shard-000000.ndjson')];
+}
+
 test('a file where a folder is to be is an error of the output, with its code', async () => {
   await writeFile(join(work, 'file'), '');
   const refused = { code: 'OUTPUT_FAILED' };

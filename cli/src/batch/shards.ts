@@ -1,6 +1,6 @@
 /** Many small images in few large files: a folder packed into shards of records, and back. */
 import { createReadStream, existsSync } from 'node:fs';
-import { lstat, mkdir, open, readdir, readFile, rename, rm } from 'node:fs/promises';
+import { lstat, mkdir, open, readdir, readFile, realpath, rename, rm } from 'node:fs/promises';
 import { basename, dirname, join, resolve } from 'node:path';
 import { PACK_ENDINGS, PACK_FORMATS, type PackFormat, textLines } from '@sagemaker-tfs/batch';
 import {
@@ -180,35 +180,90 @@ async function openShard(places: Places, name: string, suffix: string): Promise<
 }
 
 /**
- * Unpacks shards into files under their names, or `<shard>-<number>` where the names are not there.
+ * Unpacks shards into files under their names, or `<shard>-<number>` where the names are not there. All lists of names are
+ * read before anything is written: no record takes the place of another.
  * @throws TensorError for a shard that is damaged, naming the record; CommandError UNSAFE_PATH, USAGE
  */
 export async function unpackShards(
   shardPaths: readonly string[],
   target: string,
 ): Promise<ShardReport> {
+  await checkNames(shardPaths, target);
   let [records, bytes] = [0, 0];
   for (const path of shardPaths) {
     const { stem, format } = formatOf(path);
-    const names = namesOf(join(namesFolder(dirname(path)), basename(stem) + NAMES_SUFFIX));
+    const list = listOf(path);
+    const isNamed = existsSync(list);
+    const names = namesOf(list);
     let index = 0;
     try {
       const chunks = createReadStream(path, { highWaterMark: 1024 * 1024 });
       for await (const record of format.stream(chunks, { maxRecordBytes: MAX_RECORD })) {
         const name = (await names.next()).value;
-        const key = name ?? `${basename(stem)}-${String(index).padStart(6, '0')}`;
-        const file = fileFor(target, key);
+        if (isNamed && name === undefined) throw otherCount(list, path, 'fewer');
+        const file = fileFor(target, name ?? `${numbered(stem)}${String(index).padStart(6, '0')}`);
+        await refuseLinkOut(target, file);
         await makeFolder(dirname(file));
         await replaceWhole(file, record);
         index++;
         bytes += record.byteLength;
       }
+      if (isNamed && !(await names.next()).done) throw otherCount(list, path, 'more');
     } finally {
       await names.return(undefined);
     }
     records += index;
   }
   return { records, bytes, shards: shardPaths.length, failures: [] };
+}
+
+/** What the names of records begin with where a shard has no list of names. */
+function numbered(stem: string): string {
+  return `${basename(stem)}-`;
+}
+
+function listOf(shard: string): string {
+  return join(namesFolder(dirname(shard)), basename(formatOf(shard).stem) + NAMES_SUFFIX);
+}
+
+/** Refuses names that lead out of the target, and two that are of the same file. */
+async function checkNames(shards: readonly string[], target: string): Promise<void> {
+  const files = new Set<string>();
+  const add = (name: string, of: string) => {
+    const file = fileFor(target, name);
+    if (files.has(file)) {
+      throw usageError(
+        `${of}: the name ${JSON.stringify(name)} is there for two records. Unpack into one folder for each shard, or pack again.`,
+      );
+    }
+    files.add(file);
+  };
+  for (const shard of shards) {
+    const list = listOf(shard);
+    if (!existsSync(list)) add(numbered(formatOf(shard).stem), shard);
+    else for await (const name of namesOf(list)) add(name, list);
+  }
+}
+
+function otherCount(list: string, shard: string, than: 'fewer' | 'more'): CommandError {
+  return usageError(
+    `${list} has ${than} names than ${shard} has records. Take the list that was packed with it, or none.`,
+  );
+}
+
+/** A link that lies in the target already may lead anywhere. */
+async function refuseLinkOut(target: string, file: string): Promise<void> {
+  const root = await realpath(target).catch(() => undefined);
+  if (root === undefined) return;
+  for (let place = file; place !== resolve(target); place = dirname(place)) {
+    const real = await realpath(place).catch(() => undefined);
+    if (real === undefined) continue;
+    if (real.startsWith(root.endsWith('/') ? root : `${root}/`)) return;
+    throw new CommandError(
+      'UNSAFE_PATH',
+      `${place} is a link that leads out of ${target}. Remove it, or name another folder.`,
+    );
+  }
 }
 
 function formatOf(path: string): { stem: string; format: ShardFormat } {
@@ -252,13 +307,34 @@ async function* namesOf(path: string): AsyncGenerator<string, undefined> {
   });
   if (!file) return undefined;
   try {
+    let number = 0;
     for await (const line of textLines(file.createReadStream())) {
-      yield JSON.parse(line) as string;
+      yield nameOf(line, `${path}:${++number}`);
     }
   } finally {
     await file.close();
   }
   return undefined;
+}
+
+function nameOf(line: string, place: string): string {
+  const name = stringOf(line);
+  if (name === undefined || name === '') {
+    throw usageError(`${place} is not the name of a record as a JSON string. Pack again.`);
+  }
+  if (!/\p{Cc}/u.test(name)) return name;
+  throw usageError(
+    `${place}: the record's name ${JSON.stringify(name)} has control characters. Rename it and pack again, or remove the list for numbers as names.`,
+  );
+}
+
+function stringOf(line: string): string | undefined {
+  try {
+    const value: unknown = JSON.parse(line);
+    return typeof value === 'string' ? value : undefined;
+  } catch {
+    return undefined;
+  }
 }
 
 function fileFor(target: string, key: string): string {
