@@ -202,6 +202,9 @@ function fieldsOf(line: string, wanted: number): string[] {
     .map((field) => field.replace(/^"(.*)"$/s, '$1').replaceAll('""', '"'));
 }
 
+/** A key has up to 1,024 bytes, three characters each; a list of grants in base64 has up to 100 of some hundred bytes. */
+const MAX_LINE = 1024 ** 2;
+
 async function* linesOf(body: Readable, file: InventoryFile): AsyncGenerator<readonly string[]> {
   const checked = pipeline(body, checking(file), () => undefined);
   const text: Readable = file.key.endsWith('.gz')
@@ -212,12 +215,17 @@ async function* linesOf(body: Readable, file: InventoryFile): AsyncGenerator<rea
   for await (const chunk of text) {
     const lines = (rest + (chunk as string)).split('\n');
     rest = lines.pop() ?? '';
+    if (rest.length > MAX_LINE) {
+      throw new OtherBytes(
+        `has a line of more than ${MAX_LINE} characters: S3 writes none so long.`,
+      );
+    }
     yield lines;
   }
   yield [rest];
 }
 
-/** Of a file that is not the one that the manifest names. */
+/** Of a file that is not the one that the manifest names, or none that S3 has written. */
 class OtherBytes extends Error {}
 
 /** Passes bytes on, and fails behind the last if they are not those of the manifest. */
