@@ -8,6 +8,7 @@ import json
 import pickle
 import socket
 import time
+import tracemalloc
 import unittest
 import warnings
 import zipfile
@@ -461,6 +462,27 @@ class HostileServers(Fails):
             "raise max_answer_bytes",
             lambda: self.asked(respond, max_answer_bytes=self.MIB),
         )
+
+    def test_an_answer_is_held_once(self) -> None:
+        size = 32 * self.MIB
+
+        def large(handler, _) -> None:
+            handler.send_response(200)
+            handler.send_header("content-type", "application/octet-stream")
+            handler.send_header("content-length", str(size))
+            handler.end_headers()
+            for _ in range(32):
+                handler.wfile.write(bytes(self.MIB))
+
+        with server(large) as url:
+            tracemalloc.start()
+            try:
+                answer = predict(Url(url), "{}", retries=0)
+                peak = tracemalloc.get_traced_memory()[1]
+            finally:
+                tracemalloc.stop()
+        self.assertEqual(len(answer.data), size)
+        self.assertLess(peak, 1.5 * size)
 
     def test_answers_are_held_up_to_a_limit(self) -> None:
         zeros = bytes(64 * self.MIB)

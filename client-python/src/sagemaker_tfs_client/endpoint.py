@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import threading
 from collections.abc import Iterator, Mapping
+from io import BytesIO
 from typing import Any
 
 import boto3
@@ -83,7 +84,8 @@ class EndpointTransport:
         )
 
     def _read(self, body: Any, max_bytes: int) -> bytes:
-        parts: list[bytes] = []
+        # Grows as it comes: joined pieces would be held twice.
+        held = BytesIO()
         room = max_bytes
         try:
             for chunk in body.iter_chunks(_CHUNK):
@@ -91,8 +93,8 @@ class EndpointTransport:
                 if room < 0:
                     body.close()
                     raise answer_too_large(self.address, max_bytes)
-                parts.append(chunk)
-            return b"".join(parts)
+                held.write(chunk)
+            return held.getvalue()
         except (BotoCoreError, HTTPError) as cause:
             raise answer_cut(self.address) from cause
         except MemoryError as cause:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Generator, Iterator
+from io import BytesIO
 from urllib.parse import quote, urlsplit
 
 import urllib3
@@ -143,15 +144,16 @@ class UrlTransport:
 
 def beginning(chunks: Generator[bytes, None, None], most: int) -> tuple[bytes, bool]:
     """At most that many bytes, and whether there are more. The rest is not read."""
-    parts: list[bytes] = []
+    # Grows as it comes: joined pieces would be held twice.
+    held = BytesIO()
     room = most
     for chunk in chunks:
-        parts.append(chunk[:room])
+        held.write(chunk[:room])
         if len(chunk) > room:
             chunks.close()
-            return b"".join(parts), True
+            return held.getvalue(), True
         room -= len(chunk)
-    return b"".join(parts), False
+    return held.getvalue(), False
 
 
 def _received(response: urllib3.BaseHTTPResponse) -> Iterator[bytes]:
