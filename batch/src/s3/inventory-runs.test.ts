@@ -124,7 +124,13 @@ test(`${KEYS.toLocaleString('en-US')} keys in no order, in ${RANGES} ranges, wit
   await inputs.prepare?.(cuts, { write, begin: 0, stopping: stopping.signal });
   expect(again.every((key) => key.includes('/00003'))).toBe(true);
   expect(again.length).toBeGreaterThan(1);
-  stopping.abort();
+  // Also within a file, which may be gigabytes.
+  const before = again.length;
+  s3.fail = (method, path) => {
+    if (method === 'GET' && path.endsWith('3.csv.gz')) stopping.abort();
+    return undefined;
+  };
   expect(await inputs.prepare?.(cuts, { write, begin: 0, stopping: stopping.signal })).toBe(false);
+  expect(again.length).toBe(before);
   client.destroy();
 });

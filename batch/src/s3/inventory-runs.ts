@@ -60,7 +60,7 @@ export interface SortOptions {
   readonly write: WriteRun;
   /** Part of the files, from 0 to 1, behind which this process begins, so that several do not all take the same. */
   readonly begin: number;
-  /** Aborted once the process is to end: after the file that it is at. */
+  /** Aborted once the process is to end. The file that it is at begins anew then. */
   readonly stopping: AbortSignal;
 }
 
@@ -80,13 +80,14 @@ export async function sortInventoryFiles(
   for (let at = 0; at < files.length; at++) {
     if (options.stopping.aborted) return false;
     const file = (first + at) % files.length;
-    if ((await readEnds(s3, output, file)) === undefined) await sortFile(s3, file, options);
+    if ((await readEnds(s3, output, file)) !== undefined) continue;
+    if (!(await sortFile(s3, file, options))) return false;
   }
   return true;
 }
 
-/** A connection that breaks costs the file once more. */
-async function sortFile(s3: S3Client, file: number, options: SortOptions): Promise<void> {
+/** A connection that breaks costs the file once more. @returns false if it was stopped */
+async function sortFile(s3: S3Client, file: number, options: SortOptions): Promise<boolean> {
   for (let tries = 1; ; tries++) {
     try {
       return await sortOnce(s3, file, options);
@@ -96,8 +97,8 @@ async function sortFile(s3: S3Client, file: number, options: SortOptions): Promi
   }
 }
 
-async function sortOnce(s3: S3Client, file: number, options: SortOptions): Promise<void> {
-  const { inventory, isInput, write } = options;
+async function sortOnce(s3: S3Client, file: number, options: SortOptions): Promise<boolean> {
+  const { inventory, isInput, write, stopping } = options;
   const ends: number[][] = [];
   let rows: Row[] = [];
   let characters = 0;
@@ -110,6 +111,7 @@ async function sortOnce(s3: S3Client, file: number, options: SortOptions): Promi
     characters = 0;
   };
   for await (const some of inventoryRows(s3, inventory, inventory.files[file] as InventoryFile)) {
+    if (stopping.aborted) return false;
     for (const found of some) {
       if (!isInput(found.key)) continue;
       rows.push(rowOf(found));
@@ -119,6 +121,7 @@ async function sortOnce(s3: S3Client, file: number, options: SortOptions): Promi
   }
   await flush();
   await write(markerKey(file), Buffer.from(JSON.stringify({ runs: ends })), 'application/json');
+  return true;
 }
 
 function rowOf({ key, size, modified = 0 }: InventoryRow): Row {
