@@ -35,7 +35,7 @@ import {
 import { eventsRole } from './event-role.ts';
 import { chooseAmi } from './inference-ami.ts';
 import { checkRegion } from './instance-types/regions.ts';
-import { warnOfExport } from './model-reference.ts';
+import { warnOfExport } from './stack-references.ts';
 import { keepUnstarted } from './undelivered.ts';
 
 /** `input` of an execution: any of these, the rest comes from the props. */

@@ -35,6 +35,7 @@ import type { BatchWorkerProps } from './batch-worker/props.ts';
 import { tagInstancesAlone, updateTimeoutOf } from './batch-worker/updates.ts';
 import { createLogGroup, setEncryptionKey, setFormerKeys } from './encryption.ts';
 import { eventsRole } from './event-role.ts';
+import { warnOfImporters } from './stack-references.ts';
 import { keepUnstarted } from './undelivered.ts';
 import { justifyManagedPolicy } from './wildcards.ts';
 
@@ -92,6 +93,8 @@ export class BatchWorker extends Resource {
     this.computeEnvironment = this.createInstances(props);
     this.queue = this.createQueue(props);
     this.definition = this.createDefinition(props);
+    const change = 'model, image or settings of the worker';
+    warnOfImporters(this, 'definition', this.definition.jobDefinitionArn, change);
     if (props.schedule) this.runOn(props.schedule, props.topic);
     if (props.topic) {
       tellOfEndedJobs(this, this.queue.jobQueueArn, props.topic);

@@ -26,11 +26,11 @@ import { startTimes } from './endpoint/start-times.ts';
 import { bindVariant, DEFAULT_INSTANCE_TYPE, requireModel } from './endpoint/variant.ts';
 import { chooseAmi } from './inference-ami.ts';
 import { regionFacts } from './instance-types/regions.ts';
-import { warnOfExport } from './model-reference.ts';
 import { keepReplaced } from './model-retention.ts';
 import { type MetricPeriods, metricPeriods } from './rules/metric-periods.ts';
 import { warnOfRareRequests } from './scaling-policies.ts';
 import { checkDeployed } from './smoke-test/deployed.ts';
+import { warnOfExport, warnOfImporters } from './stack-references.ts';
 import { invalidProp } from './validation.ts';
 import { attachToVpc } from './vpc-attachment.ts';
 
@@ -91,6 +91,7 @@ export class ComponentEndpoint extends EndpointBase {
     const vpc = attachToVpc(this, props);
     this.executionRole = createExecutionRole(this, this.endpointName, this.components, vpc);
     this.config = this.createConfig(props, vpc?.config);
+    warnOfImporters(this, 'endpointConfigName', this.endpointConfigName, 'the endpoint');
     const retention = props.logRetention ?? DEFAULT_LOG_RETENTION;
     const places = this.components.map(({ name, componentName }) => {
       const place = new Construct(this, `Component-${name}`);

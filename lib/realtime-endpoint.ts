@@ -41,13 +41,13 @@ import {
   requireModels,
 } from './endpoint/variant.ts';
 import type { IModel } from './model.ts';
-import { warnOfExport } from './model-reference.ts';
 import { keepReplaced } from './model-retention.ts';
 import { allowLogging } from './model-role.ts';
 import { type MetricPeriods, metricPeriods } from './rules/metric-periods.ts';
 import { fewestAtAnyTime } from './rules/scaling-schedule.ts';
 import { warnOfRareRequests } from './scaling-policies.ts';
 import { checkDeployed } from './smoke-test/deployed.ts';
+import { warnOfExport, warnOfImporters } from './stack-references.ts';
 import { invalidProp } from './validation.ts';
 
 /** Props with the one key, unless another is named or SageMaker takes none. */
@@ -168,6 +168,7 @@ export class RealtimeEndpoint extends EndpointBase {
     this.shadowVariant =
       props.shadowVariant && bindVariant(this, 'shadowVariant', props.shadowVariant, false);
     this.config = this.createConfig(props);
+    warnOfImporters(this, 'endpointConfigName', this.endpointConfigName, 'the endpoint');
     this.rollbackAlarms = this.createRollbackAlarms(props.deployment ?? {});
     const logGroup = endpointLogGroup(this.endpointName);
     const logs = keepLogs(this, logGroup, props.logRetention ?? DEFAULT_LOG_RETENTION);

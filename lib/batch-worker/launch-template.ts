@@ -9,6 +9,7 @@ import {
 import { Size } from 'aws-cdk-lib/core';
 import type { Construct } from 'constructs';
 import { WORKER_DISK_GIB } from '../rules/bounds.ts';
+import { warnOfExportedVersion } from '../stack-references.ts';
 import { checkInteger, invalidProp } from '../validation.ts';
 import type { BatchWorkerProps } from './props.ts';
 
@@ -66,10 +67,13 @@ export function launchTemplateOf(scope: Construct, props: BatchWorkerProps): ILa
  * @see https://docs.aws.amazon.com/batch/latest/APIReference/API_LaunchTemplateSpecification.html
  */
 export function nameVersion(
-  { node }: ManagedEc2EcsComputeEnvironment,
-  { versionNumber }: ILaunchTemplate,
+  instances: ManagedEc2EcsComputeEnvironment,
+  launchTemplate: ILaunchTemplate,
 ): void {
+  const { node } = instances;
+  const { versionNumber } = launchTemplate;
   if (node.defaultChild instanceof CfnComputeEnvironment) {
     node.defaultChild.addPropertyOverride('ComputeResources.LaunchTemplate.Version', versionNumber);
   }
+  warnOfExportedVersion(instances, launchTemplate, versionNumber);
 }
