@@ -64,11 +64,31 @@ const MODEL_SERVER_PORTS = 8;
 /** Characters of the log that an error message repeats. */
 const LOG_TAIL = 8_000;
 
+/** Starts where another program takes a port between the look for a free one and the start. */
+const MAX_STARTS = 3;
+
 /**
  * Starts the runtime and waits until it is healthy.
  * @throws CommandError RUNTIME_FAILED with the runtime's own last words, RUNTIME_NOT_READY with the reason of `/ping`
  */
 export async function startRuntime(options: RuntimeOptions): Promise<RunningRuntime> {
+  for (let starts = 1; ; starts++) {
+    try {
+      return await startOnce(options);
+    } catch (error) {
+      if (starts === MAX_STARTS || !hasLostPort(error, options.port)) throw error;
+    }
+  }
+}
+
+/** Whether a port that was chosen here, not the caller's own, was taken before the runtime listened on it. */
+function hasLostPort(error: unknown, own: number | undefined): boolean {
+  if (!(error instanceof CommandError) || process.env.SAGEMAKER_SAFE_PORT_RANGE) return false;
+  const [, taken] = /\bport (\d+) of \S+ is in use /.exec(error.message) ?? [];
+  return taken !== undefined && Number(taken) !== own;
+}
+
+async function startOnce(options: RuntimeOptions): Promise<RunningRuntime> {
   const backend = options.environment?.SAGEMAKER_TFS_BACKEND ?? process.env.SAGEMAKER_TFS_BACKEND;
   const modelServer = await (backend === 'in-process'
     ? chooseInProcess(options.signal)
