@@ -81,6 +81,40 @@ test.each<[string, string, string, string | Uint8Array, unknown]>([
   expect(JSON.parse(answer.body.toString())).toEqual(expected);
 });
 
+const HEAD = 'name,width,length';
+
+test.each<[string, string, string, string[]]>([
+  [
+    'migration/json.ts',
+    HALF_PLUS_TWO,
+    json,
+    ['{"values": ["a"]}', '{"values": [1, null]}', '{"values": "12"}', '{}', 'null', '[1]', 'no'],
+  ],
+  [
+    'migration/csv.ts',
+    fixtureModel('tf1_classifier').basePath,
+    'text/csv',
+    [
+      'name,width,depth\na,1,2\n',
+      `${HEAD}\na,1,\n`,
+      `${HEAD}\na,1,two\n`,
+      `${HEAD}\na,1\n`,
+      `${HEAD}\n"a,1,2\n`,
+    ],
+  ],
+  [
+    'migration/own-call.ts',
+    HALF_PLUS_TWO,
+    json,
+    ['{"x": "ab"}', '{"x": ["a"]}', '{"x": [null]}', '{}', 'null', '{"x": {"length": 1}}', 'no'],
+  ],
+])('%s refuses what the Python one refuses', async (handler, model, contentType, bodies) => {
+  for (const body of bodies) {
+    const { status } = await ask(model, handler, contentType, body);
+    expect({ body, status }).toEqual({ body, status: 400 });
+  }
+});
+
 test('a body that is no JSON is the fault of its caller', async () => {
   const answer = await ask(HALF_PLUS_TWO, 'handlers/declared-bodies.ts', json, 'no JSON');
   expect(answer.status).toBe(400);

@@ -44,7 +44,7 @@ export function Snippets({ request }: { readonly request: PageRequest }) {
       ) : null}
       {isInline ? null : (
         <p class="quiet">
-          Reads <b>{request.title}</b> from the folder it runs in. Save the body there first.
+          Reads <b>{request.title}</b> from the folder it runs in. Save it there first.
         </p>
       )}
       <pre data-testid="code">{code}</pre>

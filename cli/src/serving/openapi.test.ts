@@ -89,6 +89,21 @@ describe('an archive with a declared postprocess', () => {
     ],
     ['detection', BOXES, { boxes: { threshold: 0.1 } }],
   ];
+  test.each([{ outputs: ['sum'] }, { outputs: ['sum'], rename: { sum: 'total' } }])(
+    'signatures without any output of %j leave the document valid',
+    async (postprocess) => {
+      const folder = mkdtempSync(join(served.folder, 'kept-'));
+      const source = fixtureModel('multi_signature').basePath;
+      const { directory } = await layOut({ source, postprocess }, folder);
+      const document = await openApiOfSource(directory);
+      expect(JSON.stringify(document)).not.toContain('"anyOf":[]');
+      expect(document).toMatchObject({ components: { schemas: { 'label.answer': { not: {} } } } });
+      expect(await new Validator().validate(structuredClone(document))).toMatchObject({
+        valid: true,
+      });
+    },
+  );
+
   test.each(declared)('%s %j %j', async (model, outputs, postprocess) => {
     const folder = mkdtempSync(join(served.folder, 'declared-'));
     const { directory } = await layOut(

@@ -14,7 +14,9 @@ export function inputHandler(data: Uint8Array, context: Context): HandlerInput {
   if (context.requestContentType !== 'application/json') {
     throw new HttpError(415, `${context.requestContentType} is not read here`);
   }
-  const { values } = parseJson(data) as { values: number[] };
+  const { values } = Object(parseJson(data)) as { values?: unknown };
+  const isList = Array.isArray(values) && values.every((value) => typeof value === 'number');
+  if (!isList) throw new HttpError(400, 'values is no list of numbers. Send {"values": [1, 2]}.');
   return { instances: values.map((value) => value / 10) };
 }
 

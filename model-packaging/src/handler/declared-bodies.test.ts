@@ -64,6 +64,17 @@ test.each([
     'export const openapi = { answer: () => ({}) };',
     /: answer\.application\/json: a function is no schema\./,
   ],
+  ...[
+    ["{ '~standard': { version: 1, vendor: 'valibot' }, kind: 'schema' }", 'valibot'],
+    ["{ '~standard': { vendor: 'zod' }, def: { type: 'object' }, type: 'object' }", 'zod'],
+    ["{ _zod: {}, def: { type: 'any' }, type: 'any' }", 'zod'],
+    ["{ _def: { typeName: 'ZodObject' } }", 'zod'],
+    ["{ 'application/json': { _def: { typeName: 'ZodObject' } } }", 'zod'],
+    ["Object.assign(() => ({}), { '~standard': { version: 1, vendor: 'arktype' } })", 'arktype'],
+  ].map(([schema, vendor]): [string, RegExp] => [
+    `export const openapi = { request: ${schema} };`,
+    new RegExp(`: request\\.application/json: a schema of ${vendor} that does not become`),
+  ]),
   [
     "export const openapi = { answer: { toJSONSchema: () => { throw new TypeError('no dates'); } } };",
     /cannot be read: answer\.application\/json: no dates\./,

@@ -83,7 +83,10 @@ import { ${BODIES_EXPORT} as declared } from 'the handler';
 const schema = (one, io) => {
   const standard = one?.['~standard']?.jsonSchema?.[io];
   if (standard) return standard({ target: 'draft-2020-12' });
-  return typeof one?.toJSONSchema === 'function' ? one.toJSONSchema({ io }) : one;
+  if (typeof one?.toJSONSchema === 'function') return one.toJSONSchema({ io });
+  if (!one?.['~standard'] && !one?._def && !one?._zod) return one;
+  const { vendor = 'zod' } = one['~standard'] ?? {};
+  throw new Error('a schema of ' + vendor + ' that does not become a JSON Schema by itself. Convert it, such as with toJSONSchema of zod or toJsonSchema of @valibot/to-json-schema, or take zod 4.2 or later');
 };
 const typed = (one) => !one?.['~standard'] && Object.keys(one ?? {}).some((key) => key.includes('/'));
 const plain = (at, one, io) => {

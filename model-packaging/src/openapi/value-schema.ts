@@ -110,10 +110,11 @@ export function listOf(items: Schema, size = -1): Schema {
   return { type: 'array', items, ...lengths(size, 1) };
 }
 
-/** What one of the schemas takes; of equal ones the first. */
+/** What one of the schemas takes; of equal ones the first. Of no schemas: nothing, as JSON Schema forbids an empty `anyOf`. */
 export function anyOf(schemas: readonly Schema[]): Schema {
   const [only, ...others] = new Map(schemas.map((one) => [JSON.stringify(one), one])).values();
-  return only && others.length === 0 ? only : { anyOf: only ? [only, ...others] : [] };
+  if (!only) return { not: {} };
+  return others.length === 0 ? only : { anyOf: [only, ...others] };
 }
 
 function nested(shape: readonly number[], element: Schema, least: number): Schema {

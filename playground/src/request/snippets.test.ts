@@ -1,6 +1,6 @@
 import { formatCustomAttributes } from '@sagemaker-tfs/client';
 import type { PageRequest } from './ask.ts';
-import { LANGUAGES, snippet } from './snippets.ts';
+import { inlineText, LANGUAGES, snippet } from './snippets.ts';
 
 const requestWith = (attributes: PageRequest['attributes']) =>
   ({
@@ -21,3 +21,15 @@ test('a header that is longer than SageMaker takes is left out, and the page sta
   const outputs = Array.from({ length: 200 }, (_, i) => `output_${i}`);
   expect(snippet('curl', requestWith({ outputs }), '')).not.toContain('Custom-Attributes');
 });
+
+test.each(['@mention me', '@/etc/passwd', 'file:///etc/hostname', 'fileb://x'])(
+  'no language takes the body %s for the name of a file',
+  (body) => {
+    const request = { ...requestWith({}), body: new TextEncoder().encode(body) };
+    expect(inlineText(request)).toBeUndefined();
+    for (const language of LANGUAGES) {
+      expect(snippet(language, request, '')).not.toContain(body);
+      expect(snippet(language, request, '')).toContain('form');
+    }
+  },
+);

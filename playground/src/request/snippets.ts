@@ -47,8 +47,10 @@ function acceptOf({ accept }: PageRequest): string | undefined {
 
 /** Text that stands in the code; undefined if the code reads the body from a file. */
 export function inlineText({ body, contentType }: PageRequest): string | undefined {
-  const isText = /json|csv/.test(contentType);
-  return isText && body.length <= INLINE ? new TextDecoder().decode(body) : undefined;
+  if (!/json|csv/.test(contentType) || body.length > INLINE) return undefined;
+  const text = new TextDecoder().decode(body);
+  // Names of files for curl and for the AWS CLI.
+  return /^(@|fileb?:)/.test(text) ? undefined : text;
 }
 
 /** Empty where the header would be longer than SageMaker takes: such a request has an error for its answer. */
@@ -113,7 +115,7 @@ function python({ request, accept, text, file, header, url }: Parts): string {
     `body = ${pythonBody(text, file)}`,
     'try:',
     `    answer = urlopen(Request("${url}/invocations", body, headers)).read()`,
-    'except HTTPError as error:  # its body says what was wrong',
+    'except HTTPError as error:',
     '    raise SystemExit(error.read().decode())',
     /npz|npy/.test(accept ?? '')
       ? 'open("answer.npz", "wb").write(answer)'
