@@ -178,12 +178,28 @@ export async function* inventoryRows(
         `the inventory's s3://${bucket}/${file.key} ${cause.message} Name an inventory as S3 has written it.`,
       );
     }
+    if (isLasting(cause)) {
+      throw invalid(
+        `cannot read the inventory's s3://${bucket}/${file.key} after row ${row}: ${sentence(cause)} Name an inventory as S3 has written it.`,
+      );
+    }
     throw new BatchError(
       'INVENTORY_NOT_READ',
       `cannot read the inventory's s3://${bucket}/${file.key} after row ${row}: ${sentence(cause)} Start the run again.`,
       { cause },
     );
   }
+}
+
+/** Whether the file is gone or damaged, so that another try ends as this one did. */
+function isLasting(cause: unknown): boolean {
+  const { name, code } = cause as { name?: string; code?: unknown };
+  return (
+    cause instanceof BatchError ||
+    cause instanceof URIError ||
+    name === 'NoSuchKey' ||
+    (typeof code === 'string' && code.startsWith('Z_'))
+  );
 }
 
 /** Keys are URL-encoded, with `+` for a space. */

@@ -53,6 +53,41 @@ test('a manifest among the inputs, which would not count, is refused for that', 
   ]);
 });
 
+test.each([
+  ['in the folder above', 's3://tiles/none/', 's3://tiles/x.manifest', []],
+  ['beside', 's3://tiles/none/', 's3://tiles/none/x.manifest', []],
+  ['above, and a suffix', 's3://tiles/in/', 's3://tiles/x.manifest', ['--key-suffix', '.png']],
+  [
+    'beside, and a suffix',
+    's3://tiles/in/a/',
+    's3://tiles/in/a/x.manifest',
+    ['--key-suffix', '.png'],
+  ],
+])('where nothing is there, that is what is said, with --out %s', async (_, inputs, out, more) => {
+  const { exitCode, stdout } = await sample('--input-uri', inputs, '--out', out, ...more);
+  expect([exitCode, JSON.parse(stdout)]).toEqual([
+    2,
+    expect.objectContaining({
+      code: 'INPUT_EMPTY',
+      error: expect.stringContaining(`${inputs} holds no inputs`),
+    }),
+  ]);
+});
+
+test('the manifest of the inputs is not replaced by its sample', async () => {
+  const out = 's3://out/full.manifest';
+  const full = ['--input-uri', 's3://tiles/in/', '--out', out, '--count', '20'];
+  expect((await sample(...full)).exitCode).toBe(0);
+  const body = () => String(s3.stored.get('out')?.get('full.manifest')?.body);
+  const before = body();
+  const { exitCode, stdout } = await sample('--input-uri', out, '--out', out, '--count', '5');
+  expect([exitCode, JSON.parse(stdout).error]).toEqual([
+    2,
+    expect.stringContaining('is the manifest of the inputs'),
+  ]);
+  expect(body()).toBe(before);
+});
+
 test('each range has its turn; what is left of one goes to the others', () => {
   const ranges = [['a'], [], ['b1', 'b2', 'b3'], ['c1', 'c2']];
   expect(chooseEvenly(ranges, 3).map((key) => key[0])).toEqual(['a', 'b', 'c']);

@@ -2,7 +2,7 @@
 import { randomInt } from 'node:crypto';
 import { Readable } from 'node:stream';
 import { PutObjectCommand, type S3Client } from '@aws-sdk/client-s3';
-import { compareKeys, formatManifest, parseS3Uri } from '@sagemaker-tfs/batch';
+import { compareKeys, formatManifest, formatS3Uri, parseS3Uri } from '@sagemaker-tfs/batch';
 import { openInputs, type WorkerInputs } from '@sagemaker-tfs/batch/s3';
 import { CommandError, usageError } from '../../errors.ts';
 import { LISTINGS } from './transform-places.ts';
@@ -34,6 +34,7 @@ const SEEN = 1_000;
 export async function sampleInputs(s3: S3Client, options: SampleOptions): Promise<SampleReport> {
   const { inputUri, keySuffix = '', count, manifestUri } = options;
   const manifest = parseS3Uri(manifestUri);
+  refuseItself(inputUri, manifestUri);
   // What lies beside the manifest, such as manifests of earlier samples, is no input.
   const outputUri = manifestUri.slice(0, manifestUri.lastIndexOf('/') + 1);
   const inputs = await openInputs(s3, { inputUri, outputUri, keySuffix });
@@ -44,14 +45,7 @@ export async function sampleInputs(s3: S3Client, options: SampleOptions): Promis
     })
     .toArray();
   const chosen = chooseEvenly(seen as string[][], count);
-  if (chosen.length === 0) {
-    if (inputUri.startsWith(outputUri)) {
-      throw usageError(
-        `--out ${manifestUri} lies beside the inputs of ${inputUri}, and what lies there is no input. Give --out another folder.`,
-      );
-    }
-    throw new CommandError('INPUT_EMPTY', `${inputUri} holds no inputs. Check the prefix.`);
-  }
+  if (chosen.length === 0) throw await withoutInputs(s3, options);
   const { root, prefix } = inputs;
   const keys = chosen.sort(compareKeys).map((key) => key.slice(root.length));
   await s3.send(
@@ -63,6 +57,31 @@ export async function sampleInputs(s3: S3Client, options: SampleOptions): Promis
     }),
   );
   return { inputs: keys.length, manifest: manifestUri };
+}
+
+/** The manifest of a full run is not replaced by that of its sample. */
+function refuseItself(inputUri: string, manifestUri: string): void {
+  if (formatS3Uri(parseS3Uri(inputUri)) !== formatS3Uri(parseS3Uri(manifestUri))) return;
+  throw usageError(
+    `--out ${manifestUri} is the manifest of the inputs, which the sample would replace. Give --out another name.`,
+  );
+}
+
+/** Why there are none: what lies beside the manifest is left out, or nothing is there. */
+async function withoutInputs(
+  s3: S3Client,
+  { inputUri, keySuffix = '', manifestUri }: SampleOptions,
+): Promise<CommandError> {
+  // Nothing lies below the manifest: this leaves nothing out.
+  const all = await openInputs(s3, { inputUri, outputUri: manifestUri, keySuffix });
+  for await (const _ of all.objects(undefined)) {
+    return usageError(
+      `--out ${manifestUri} lies beside the inputs of ${inputUri}, and what lies there is no input. Give --out another folder.`,
+    );
+  }
+  const end = keySuffix && ` that end in ${keySuffix}`;
+  const check = keySuffix ? 'the prefix and --key-suffix' : 'the prefix';
+  return new CommandError('INPUT_EMPTY', `${inputUri} holds no inputs${end}. Check ${check}.`);
 }
 
 async function firstKeys(inputs: WorkerInputs, after: string | undefined): Promise<string[]> {

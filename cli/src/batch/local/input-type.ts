@@ -32,7 +32,7 @@ export async function typeOfInputs(
     first ??= { key, type };
     if (type === first.type || unknown.length > 0) continue;
     throw usageError(
-      `${first.key} is ${first.type} and ${key} is ${type}, but a job has one type. Choose it with --content-type, or name the inputs in a --manifest.`,
+      `${first.key} is ${first.type} and ${key} is ${type}, but a job has one type. Choose it with --content-type, or name the inputs in a manifest.`,
     );
   }
   if (unknown.length > 0) throw unknownEndings(unknown);
@@ -46,7 +46,7 @@ function unknownEndings(keys: readonly string[]): CommandError {
   const them = keys.length === 1 ? 'it' : 'them';
   const more = keys.length === MOST_NAMED ? ', and maybe more' : '';
   return usageError(
-    `unknown ending: ${keys.join(', ')}${more}. Take ${them} out of the inputs, name the others in a --manifest, or give all inputs one type with --content-type.`,
+    `unknown ending: ${keys.join(', ')}${more}. Take ${them} out of the inputs, name the others in a manifest, or give all inputs one type with --content-type.`,
   );
 }
 

@@ -174,24 +174,30 @@ describe('from an S3 inventory', () => {
     expect(listing.stdout + listing.stderr).toContain('OTHER_RUN');
   });
 
-  test.each<[what: string, key: string, change: (body: Uint8Array) => Uint8Array]>([
+  test.each<[what: string, key: string, change: (body: Uint8Array) => Uint8Array | undefined]>([
     [
       'a data file has other bytes',
       '1.csv',
       (body) => Buffer.from(String(body).replace('20', '21')),
     ],
     ['a data file is shorter', '1.csv', (body) => body.subarray(body.indexOf(0x0a) + 1)],
+    ['a data file is gone', '1.csv', () => undefined],
+    ['a row has too few fields', '1.csv', () => Buffer.from('"tiles"\n')],
+    ['a key is not encoded', '1.csv', (body) => Buffer.from(String(body).replace('in%2F', 'in%'))],
     ['the manifest is not that of its checksum', 'manifest.checksum', () => Buffer.from('0')],
   ])('is refused where %s', async (what, key, change) => {
     inventory(named(LISTED));
     const list = s3.stored.get('lists');
     const file = list?.get(`daily/${key}`);
-    if (file) list?.set(`daily/${key}`, { ...file, body: change(file.body) });
-    const output = `other-${what.length}`;
+    const body = file && change(file.body);
+    if (body) list?.set(`daily/${key}`, { ...file, body });
+    else list?.delete(`daily/${key}`);
+    const output = `other-${what.replaceAll(' ', '-')}`;
     const refused = await pack(output, '--inventory', URI);
     expect(refused.exitCode).toBe(1);
     expect(refused.stdout + refused.stderr).toContain('INVENTORY_INVALID');
     expect(refused.stdout + refused.stderr).toContain(key);
+    expect(refused.stdout + refused.stderr).not.toContain('Start the run again');
     expect(partsOf(output)).toEqual([]);
   });
 
