@@ -18,6 +18,8 @@ export interface RunLease {
   /** ARN of the execution. */
   readonly execution?: string | undefined;
   readonly job?: LeaseJob | undefined;
+  /** Differs with each time that an execution takes or confirms it, so that the ETag does too: of equal bytes it is equal. */
+  readonly write?: string | undefined;
   /** By the holder, at its end; a job returns no lease. */
   readonly returned: boolean;
 }
@@ -34,6 +36,7 @@ const leaseSchema = z
         start: z.string(),
       })
       .optional(),
+    write: z.string().optional(),
     returned: z.boolean().default(false),
   })
   .refine(({ execution, job }) => execution !== undefined || job !== undefined);

@@ -278,6 +278,31 @@ test('an execution that is redriven continues with its own lease', async () => {
   expect((await start(SECOND)).output).toMatchObject(DONE);
 });
 
+test.each(['begin', 'hold'])(
+  'an execution that is redriven (%s) after another one has seen it stopped keeps its lease',
+  async (action) => {
+    const first = executionOf('nightly', 'first');
+    const written = { execution: first, returned: false };
+    s3.objects.set(LEASE, Buffer.from(JSON.stringify(written)));
+    const executions: Record<string, { Status: string }> = { [first]: { Status: 'ABORTED' } };
+    let begun: object = {};
+    const { jobs, output } = await start(SECOND, executions, async (resource, args) => {
+      const { Payload } = args as { Payload?: { action?: string } };
+      if (Payload?.action === 'begin') begun = Payload;
+      const seen = executions[first]?.Status;
+      if (!resource.endsWith('describeExecution') || seen === 'RUNNING') return undefined;
+      executions[first] = { Status: 'RUNNING' };
+      const { takeOver: _, ...request } = begun as { takeOver?: string };
+      const renewed = { Payload: { ...request, action, execution: first } };
+      expect(await functionOn(s3)('lambda:invoke', renewed)).not.toHaveProperty('Payload.lost');
+      return { Status: seen };
+    });
+    expect(output).toMatchObject({ error: 'AlreadyRunning' });
+    expect(jobs).toEqual([]);
+    expect(JSON.parse(String(s3.objects.get(LEASE)))).toMatchObject(written);
+  },
+);
+
 test('a lease that cannot be returned ends no run', async () => {
   const { output } = await start(SECOND, {}, (_, args) => {
     const { Payload } = args as { Payload?: { action?: string } };

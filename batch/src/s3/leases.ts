@@ -60,7 +60,7 @@ export async function writeLease(
 }
 
 function isSame(one: RunLease, other: RunLease): boolean {
-  return isHeldBy(one, other) && one.returned === other.returned;
+  return isHeldBy(one, other) && one.returned === other.returned && one.write === other.write;
 }
 
 /** Whether two leases are of one execution, or of one job of one start. */

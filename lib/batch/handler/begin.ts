@@ -2,7 +2,7 @@
  * The beginning of a run: it alone writes these outputs, and what makes them is written down. At its end the run returns
  * the lease.
  */
-import { createHash } from 'node:crypto';
+import { createHash, randomUUID } from 'node:crypto';
 import type { S3Client } from '@aws-sdk/client-s3';
 import {
   formatS3Uri,
@@ -155,8 +155,10 @@ async function takeOutputs(
   { settings, execution, takeOver }: BeginRequest,
 ): Promise<BeginResult> {
   const place = leasePlace(settings.outputUri);
-  const own = { execution, returned: false };
-  const taken = await takeLease(s3, place, own, { replaced: takeOver, isFree: isReturned });
+  const taken = await takeLease(s3, place, leaseOf(execution), {
+    replaced: takeOver,
+    isFree: (found) => isReturned(found) || isOf(found, execution),
+  });
   if (taken.written) return {};
   if (!taken.found) throw deletedAgain(place);
   const { lease: { job, ...written } = NO_LEASE, etag: lease, modified } = taken.found;
@@ -177,6 +179,19 @@ const NO_LEASE: RunLease = { execution: 'unknown', returned: true };
 
 function isReturned({ lease = NO_LEASE }: FoundLease): boolean {
   return lease.returned;
+}
+
+/**
+ * A lease that is like no other. An execution that was stopped writes it again when it is redriven: another one may have seen
+ * it stopped, and takes the lease over by its ETag, which in S3 is the MD5 of the bytes.
+ * @see https://docs.aws.amazon.com/AmazonS3/latest/API/API_Object.html
+ */
+function leaseOf(execution: string): RunLease {
+  return { execution, returned: false, write: randomUUID() };
+}
+
+function isOf({ lease = NO_LEASE }: FoundLease, execution: string): boolean {
+  return isHeldBy(lease, { execution });
 }
 
 function deletedAgain(place: S3Location): ConstructError {
@@ -208,10 +223,9 @@ export async function holdLease(
   { settings, execution }: HoldRequest,
 ): Promise<HoldResult> {
   const place = leasePlace(settings.outputUri);
-  const own = { execution, returned: false };
   let found = await readLease(s3, place);
-  if (!found || isReturnedBy(found, own)) {
-    const taken = await writeLease(s3, place, own, found?.etag);
+  if (!found || isOf(found, execution)) {
+    const taken = await writeLease(s3, place, leaseOf(execution), found?.etag);
     if (taken.written) return {};
     found = taken.found;
   }
@@ -226,17 +240,10 @@ export async function whyLost(s3: S3Client, request: HoldRequest): Promise<strin
   return found && lostTo(found, request);
 }
 
-function lostTo(
-  { lease = NO_LEASE }: FoundLease,
-  { settings, execution }: HoldRequest,
-): string | undefined {
-  if (isHeldBy(lease, { execution })) return undefined;
+function lostTo(found: FoundLease, { settings, execution }: HoldRequest): string | undefined {
+  if (isOf(found, execution)) return undefined;
+  const { lease = NO_LEASE } = found;
   return `while this run was stopped another one took over its outputs: ${holderOf(lease)}. Start it again after that one's end, with runId '${settings.runId}'`;
-}
-
-/** One that it returned at its end, before it was redriven: others may take it. */
-function isReturnedBy({ lease = NO_LEASE }: FoundLease, own: RunLease): boolean {
-  return lease.returned && isHeldBy(lease, own);
 }
 
 /** What returns the lease. */
