@@ -19,7 +19,7 @@ const ADVICE: Readonly<Partial<Record<Code, string>>> = {
   REQUEST_TOO_LARGE: 'A limit that the message names is raised by serve --env NAME=VALUE.',
   PROCESS_GONE: 'The runtime ended or restarts. The terminal of serve says why.',
   UNKNOWN_INPUT: 'Use the names of the signature.',
-  UNKNOWN_OUTPUT: 'Choose outputs of this signature in the options.',
+  UNKNOWN_OUTPUT: 'Choose other outputs in the options.',
   UNKNOWN_SIGNATURE: 'Choose a signature of this version in the options.',
   UNSUPPORTED_MEDIA_TYPE: 'Send tensors instead, or declare preprocess when you package the model.',
 };
