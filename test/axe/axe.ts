@@ -96,7 +96,7 @@ async function killAtRandom(
 
 const isOutput = (name: string) => name.endsWith('.out');
 /** What a finished job leaves among the outputs. */
-const isOwn = (name: string) => isOutput(name) || name === '.origin.json';
+const isOwn = (name: string) => isOutput(name) || name === '.origin.json' || name === '.inputs';
 
 async function filesIn(directory: string): Promise<string[]> {
   return readdir(directory).catch(() => []);

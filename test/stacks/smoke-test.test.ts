@@ -2,7 +2,7 @@
 import { mkdtempSync, readFileSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { baselineOf, gatherer } from '@sagemaker-tfs/container/captures';
+import { baselineOf, gatherer, parseCapture } from '@sagemaker-tfs/container/captures';
 import { Match, Template } from 'aws-cdk-lib/assertions';
 import { type ISecurityGroup, type IVpc, SecurityGroup, Vpc } from 'aws-cdk-lib/aws-ec2';
 import { Key } from 'aws-cdk-lib/aws-kms';
@@ -129,6 +129,15 @@ test('it runs after the endpoint, on Node 24, for at most 15 minutes', () => {
   template.hasResourceProperties('AWS::Lambda::Function', { Runtime: 'nodejs24.x', Timeout: 900 });
 });
 
+/** What a capture of one request says of an input. */
+function captured() {
+  const data = JSON.stringify({ instances: [1] });
+  const endpointInput = { observedContentType: 'application/json', data, encoding: 'JSON' };
+  const captures = gatherer();
+  captures.add(parseCapture(JSON.stringify({ captureData: { endpointInput }, eventMetadata: {} })));
+  return captures;
+}
+
 describe('the stack of its endpoint', () => {
   const endpointIn = (stack: Stack) =>
     new RealtimeEndpoint(stack, 'Endpoint', { variants: [{ model: testModel(stack) }] });
@@ -158,7 +167,7 @@ describe('the stack of its endpoint', () => {
       (stack, endpoint) => {
         const bucket: IBucket = Bucket.fromBucketName(stack, 'Bucket', 'data');
         const baseline = join(mkdtempSync(join(tmpdir(), 'drift-')), 'baseline.json');
-        writeFileSync(baseline, JSON.stringify(baselineOf(gatherer().gathered())));
+        writeFileSync(baseline, JSON.stringify(baselineOf(captured().gathered())));
         return new DriftMonitor(stack, 'It', { endpoint, bucket, baseline });
       },
     ],

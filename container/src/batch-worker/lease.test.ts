@@ -92,8 +92,8 @@ test('a run that was cut off from S3 for too long ends once another one writes',
   const own = await lease;
   s3.fail = (method, _bucket, key) =>
     key.includes('lease/') && method === 'LIST' ? 403 : undefined;
-  await sleep(3 * TIMES.beat);
-  expect(onFailure).toHaveBeenCalled();
+  // However long a beat takes on a busy machine.
+  while (onFailure.mock.calls.length === 0) await sleep(TIMES.beat);
   expect(own?.lost.aborted).toBe(false);
   s3.fail = undefined;
   const lost = new Promise((resolve) => own?.lost.addEventListener('abort', resolve));
