@@ -260,7 +260,7 @@ export class RealtimeEndpoint extends EndpointBase {
    * Lets autoscaling begin after a check, or after another resource that CloudFormation makes once the endpoint is there: name
    * all that depend on {@link deployment}. While a variant is registered, SageMaker refuses another instance type of it and
    * its removal, and a rollback takes away what is new only at its end: if the resource fails with the variant registered,
-   * the rollback of the endpoint stops. {@link SmokeTest} and {@link EndpointApi} in the stack of the endpoint are named already, and an API in a stack that is nested in it.
+   * the rollback of the endpoint stops. {@link SmokeTest} and {@link EndpointApi} in the stack of the endpoint, or in one that is nested in it, are named already.
    * @see https://docs.aws.amazon.com/sagemaker/latest/dg/endpoint-scaling-update.html
    * @see https://docs.aws.amazon.com/AWSCloudFormation/latest/UserGuide/view-stack-events.html
    */

@@ -14,6 +14,7 @@ import { DEFAULT_INSTANCE_TYPE } from './endpoint/variant.ts';
 import { isInProcess } from './image-variant.ts';
 import { HOURLY_PRICES_USD, SERVERLESS_USD_PER_GB_SECOND } from './instance-types/index.ts';
 import type { IModel } from './model.ts';
+import { waitedForIn } from './nested-stacks.ts';
 import type { RealtimeEndpoint } from './realtime-endpoint.ts';
 import { CHECK_TIMEOUT, createCheckFunction } from './smoke-test/check-function.ts';
 import { checkSamples } from './smoke-test/check-samples.ts';
@@ -118,10 +119,9 @@ export class SmokeTest extends Construct {
       properties: { Plan: Stack.of(this).toJsonString(plan) },
     });
     this.resource.node.addDependency(endpoint.deployment, role);
-    // Stacks that are nested in each other cannot wait for one another.
-    if ('scaleAfter' in endpoint && endpoint.stack === Stack.of(this)) {
-      endpoint.scaleAfter(this.resource);
-    }
+    // A stack cannot wait for what waits for it.
+    const inStack = waitedForIn(endpoint.stack, this.resource);
+    if ('scaleAfter' in endpoint && inStack) endpoint.scaleAfter(inStack);
   }
 
   /** A measured figure, averaged over samples and variants: `GrpcMeanMs`, `RestP95Ms`, `GrpcColdMs`. */

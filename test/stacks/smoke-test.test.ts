@@ -151,6 +151,30 @@ describe('the stack of its endpoint', () => {
     );
   });
 
+  test.each([
+    ['it', (stack: Stack) => stack],
+    ['a stack that is nested in it', (stack: Stack) => new NestedStack(stack, 'Inner')],
+    [
+      'one two levels down',
+      (stack: Stack) => new NestedStack(new NestedStack(stack, 'Beside'), 'Inner'),
+    ],
+  ])('scales once the test in %s has passed', (_, place) => {
+    const stack = testStack();
+    const endpoint = endpointIn(stack);
+    const target = { invocationsPerMinute: 600 };
+    endpoint.autoScaleInstanceCount({ minInstances: 1, maxInstances: 2, target });
+    new SmokeTest(place(stack), 'Smoke', { endpoint, samples: [] });
+    const template = Template.fromStack(stack);
+    const waits = Object.keys({
+      ...template.findResources('Custom::SageMakerSmokeTest'),
+      ...template.findResources('AWS::CloudFormation::Stack'),
+    });
+    expect(waits).toHaveLength(1);
+    template.hasResource('AWS::ApplicationAutoScaling::ScalableTarget', {
+      DependsOn: Match.arrayWith(waits),
+    });
+  });
+
   test('may be nested with it', () => {
     const stack = testStack();
     const endpoint = endpointIn(new NestedStack(stack, 'Nested'));
