@@ -96,15 +96,16 @@ const LINES: readonly (readonly [prints: RegExp, ...args: string[]])[] = [
       'ml.g5.xlarge',
     ],
   ],
-  [
-    /"started": true/,
-    ...['batch', 'start', '--engine', 'processing', '--model-name', 'tiles', ...PLACES],
-    ...['--content-type', 'application/json'],
-  ],
+  // Before the Processing job, which holds the lease of the outputs.
   [
     /"jobId": "id-1"/,
     ...['batch', 'start', '--engine', 'batch', '--job-queue', 'tiles', '--job-definition', 'tiles'],
     ...[...PLACES, '--instance-count', '2'],
+  ],
+  [
+    /"started": true/,
+    ...['batch', 'start', '--engine', 'processing', '--model-name', 'tiles', ...PLACES],
+    ...['--content-type', 'application/json'],
   ],
   [/"Stopping"/, 'batch', 'stop', 'tiles-1', '--engine', 'processing'],
   [/"Stopping"/, 'batch', 'stop', 'id-1', '--engine', 'batch'],
