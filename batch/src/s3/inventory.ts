@@ -193,11 +193,11 @@ export async function* inventoryRows(
 
 /** Whether the file is gone or damaged, so that another try ends as this one did. */
 function isLasting(cause: unknown): boolean {
-  const { name, code } = cause as { name?: string; code?: unknown };
+  const { code } = cause as { code?: unknown };
   return (
     cause instanceof BatchError ||
     cause instanceof URIError ||
-    name === 'NoSuchKey' ||
+    isAbsent(cause) ||
     (typeof code === 'string' && code.startsWith('Z_'))
   );
 }

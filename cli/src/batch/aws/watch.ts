@@ -2,7 +2,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { S3Client } from '@aws-sdk/client-s3';
 import { PLANNED_FOLDER, PLANNED_MARKER, type S3Location } from '@sagemaker-tfs/batch';
-import { readText } from '@sagemaker-tfs/batch/s3';
+import { isAbsent, readText } from '@sagemaker-tfs/batch/s3';
 import * as z from 'zod';
 import type { AwsClients } from './clients.ts';
 import { CLOCKS } from './clocks.ts';
@@ -72,8 +72,8 @@ const marker = z.object({ inputs: z.number() });
 /** What the plan's marker says. */
 async function plannedInputs(s3: S3Client, { bucket, key }: S3Location) {
   const place = { bucket, key: `${key.slice(0, -PLANNED_FOLDER.length)}${PLANNED_MARKER}` };
-  const text = await readText(s3, place).catch((error: Error) => {
-    if (error.name === 'NoSuchKey') return undefined;
+  const text = await readText(s3, place).catch((error: unknown) => {
+    if (isAbsent(error)) return undefined;
     throw error;
   });
   return text === undefined ? undefined : marker.parse(JSON.parse(text)).inputs;
