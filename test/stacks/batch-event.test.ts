@@ -10,7 +10,7 @@ import {
   machineOf,
   writeOutputs,
 } from './batch-machine.ts';
-import { type S3StandIn, startS3ForSdk } from './s3-stand-in.ts';
+import { putInputs, type S3StandIn, startS3ForSdk } from './s3-stand-in.ts';
 
 jest.setTimeout(60_000);
 
@@ -26,10 +26,7 @@ const MANIFEST = 's3://data/input/in.manifest';
 let s3: S3StandIn;
 beforeEach(async () => {
   s3 = await startS3ForSdk(50);
-  for (const name of ['2024/a.jpg', '2024/b.jpg', '2025/c.jpg']) {
-    s3.objects.set(`data/input/${name}`, Buffer.from(name));
-    s3.modified.set(`data/input/${name}`, s3.now);
-  }
+  putInputs(s3, ['2024/a.jpg', '2024/b.jpg', '2025/c.jpg']);
   const manifest = [{ prefix: 's3://data/input/' }, '2024/a.jpg', '2024/b.jpg'];
   s3.objects.set('data/input/in.manifest', Buffer.from(JSON.stringify(manifest)));
 });

@@ -1,7 +1,7 @@
 /** The state machine executed against a SageMaker of other habits than we assume, with the facts of `batch probe`. */
 import { ASSUMED_FACTS, type TransformFacts } from '@sagemaker-tfs/batch';
 import { batchTemplate, failed, functionOn, type Job, machineOf, run } from './batch-machine.ts';
-import { type S3StandIn, startS3ForSdk } from './s3-stand-in.ts';
+import { putInputs, type S3StandIn, startS3ForSdk } from './s3-stand-in.ts';
 
 const machine = machineOf(
   batchTemplate(() => ({ sharding: { objectsPerShard: 3, maxConcurrentJobs: 1 } })),
@@ -11,10 +11,7 @@ const NAMES = ['a.jpg', 'b c.jpg', 'd.jpg', 'e/ü.jpg', 'f%20.jpg', 'g+.jpg'];
 let s3: S3StandIn;
 beforeEach(async () => {
   s3 = await startS3ForSdk(50);
-  for (const name of NAMES) {
-    s3.objects.set(`data/input/${name}`, Buffer.from(name));
-    s3.modified.set(`data/input/${name}`, s3.now - 1);
-  }
+  putInputs(s3, NAMES, s3.now - 1);
 });
 afterEach(() => s3.close());
 

@@ -10,7 +10,7 @@ import {
   machineOf,
   writeOutputs,
 } from './batch-machine.ts';
-import { type S3StandIn, startS3ForSdk } from './s3-stand-in.ts';
+import { putInputs, type S3StandIn, startS3ForSdk } from './s3-stand-in.ts';
 
 jest.setTimeout(300_000);
 
@@ -26,10 +26,7 @@ const executionOf = (name: string, id: string, place = HOME) =>
 let s3: S3StandIn;
 beforeEach(async () => {
   s3 = await startS3ForSdk(50);
-  for (const name of ['a.jpg', 'b.jpg', 'c.jpg', 'd.jpg']) {
-    s3.objects.set(`data/input/${name}`, Buffer.from(name));
-    s3.modified.set(`data/input/${name}`, s3.now);
-  }
+  putInputs(s3, ['a.jpg', 'b.jpg', 'c.jpg', 'd.jpg']);
 });
 afterEach(() => s3.close());
 

@@ -10,7 +10,7 @@ import {
   refused,
   writeOutputs,
 } from './batch-machine.ts';
-import { type S3StandIn, startS3ForSdk } from './s3-stand-in.ts';
+import { putInputs, type S3StandIn, startS3ForSdk } from './s3-stand-in.ts';
 
 jest.setTimeout(120_000);
 
@@ -30,10 +30,7 @@ const NAMES = ['a.jpg', 'b.jpg', 'c.jpg', 'd.jpg'];
 let s3: S3StandIn;
 beforeEach(async () => {
   s3 = await startS3ForSdk(50);
-  for (const name of NAMES) {
-    s3.objects.set(`data/input/${name}`, Buffer.from(name));
-    s3.modified.set(`data/input/${name}`, s3.now);
-  }
+  putInputs(s3, NAMES);
 });
 afterEach(() => s3.close());
 

@@ -7,7 +7,7 @@ import { RUNS_FOLDER } from '@sagemaker-tfs/batch';
 import type { ShardRequest } from '../../lib/batch/handler/index.ts';
 import { type Service, StateError } from './asl.ts';
 import { failed, functionOn, type Job, run, writeOutputs } from './batch-machine.ts';
-import { type S3StandIn, startS3ForSdk } from './s3-stand-in.ts';
+import { putInputs, type S3StandIn, startS3ForSdk } from './s3-stand-in.ts';
 
 jest.setTimeout(120_000);
 
@@ -20,10 +20,7 @@ const MACHINES = readdirSync(FOLDER).map((name): [string, object] => [
 let s3: S3StandIn;
 beforeEach(async () => {
   s3 = await startS3ForSdk(50);
-  for (const name of NAMES) {
-    s3.objects.set(`data/input/${name}`, Buffer.from(name));
-    s3.modified.set(`data/input/${name}`, s3.now);
-  }
+  putInputs(s3, NAMES);
 });
 afterEach(() => s3.close());
 

@@ -1,13 +1,13 @@
 /** Names as long as a configuration may have them: what AWS makes of them still fits its limits. */
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { baselineOf, gatherer, parseCapture } from '@sagemaker-tfs/container/captures';
 import { Template } from 'aws-cdk-lib/assertions';
 import { Stack, Stage } from 'aws-cdk-lib/core';
 import { addServingStacks, parseConfig } from '../../lib/index.ts';
 import { batchProblems } from '../service-models/batch-resources.ts';
 import { problemsOfResource } from '../service-models/template-problems.ts';
+import { writeBaseline } from '../support/baseline-file.ts';
 import { MODEL_DIR, testApp } from '../support/stacks.ts';
 import type { Resources } from '../upgrades/resources.ts';
 
@@ -16,11 +16,7 @@ jest.spyOn(console, 'error').mockImplementation(() => {});
 
 const work = mkdtempSync(join(tmpdir(), 'long-names-'));
 const baseline = join(work, 'baseline.json');
-const data = JSON.stringify({ instances: [1] });
-const endpointInput = { observedContentType: 'application/json', data, encoding: 'JSON' };
-const captures = gatherer();
-captures.add(parseCapture(JSON.stringify({ captureData: { endpointInput }, eventMetadata: {} })));
-writeFileSync(baseline, JSON.stringify(baselineOf(captures.gathered())));
+writeBaseline(baseline);
 afterAll(() => rmSync(work, { recursive: true, force: true }));
 
 /** Where AWS's own limits are, beyond those of the service models. The longest values are put in for what is known later. */

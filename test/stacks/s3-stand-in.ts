@@ -88,6 +88,14 @@ export async function startS3ForSdk(pageSize: number): Promise<S3StandIn> {
   return s3;
 }
 
+/** Puts inputs, each with its name as its content. @param at milliseconds since 1970; default: the S3's own time */
+export function putInputs(s3: S3StandIn, names: readonly string[], at = s3.now): void {
+  for (const name of names) {
+    s3.objects.set(`data/input/${name}`, Buffer.from(name));
+    s3.modified.set(`data/input/${name}`, at);
+  }
+}
+
 /** Starts an S3 that lists `pageSize` keys at once. */
 export async function startS3(pageSize: number): Promise<S3StandIn> {
   const objects = new SortedObjects();

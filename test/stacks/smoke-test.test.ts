@@ -1,8 +1,7 @@
 /** The smoke test's construct, and cdk-nag over everything that the app out of the box does not use. */
-import { mkdtempSync, readFileSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, readFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { baselineOf, gatherer, parseCapture } from '@sagemaker-tfs/container/captures';
 import { Match, Template } from 'aws-cdk-lib/assertions';
 import { type ISecurityGroup, type IVpc, SecurityGroup, Vpc } from 'aws-cdk-lib/aws-ec2';
 import { Key } from 'aws-cdk-lib/aws-kms';
@@ -19,6 +18,7 @@ import {
   type SmokeTestProps,
   type VpcAttachmentProps,
 } from '../../lib/index.ts';
+import { writeBaseline } from '../support/baseline-file.ts';
 import { existingImage, masked, testApp, testModel, testStack } from '../support/stacks.ts';
 
 const sample = {
@@ -129,15 +129,6 @@ test('it runs after the endpoint, on Node 24, for at most 15 minutes', () => {
   template.hasResourceProperties('AWS::Lambda::Function', { Runtime: 'nodejs24.x', Timeout: 900 });
 });
 
-/** What a capture of one request says of an input. */
-function captured() {
-  const data = JSON.stringify({ instances: [1] });
-  const endpointInput = { observedContentType: 'application/json', data, encoding: 'JSON' };
-  const captures = gatherer();
-  captures.add(parseCapture(JSON.stringify({ captureData: { endpointInput }, eventMetadata: {} })));
-  return captures;
-}
-
 describe('the stack of its endpoint', () => {
   const endpointIn = (stack: Stack) =>
     new RealtimeEndpoint(stack, 'Endpoint', { variants: [{ model: testModel(stack) }] });
@@ -191,7 +182,7 @@ describe('the stack of its endpoint', () => {
       (stack, endpoint) => {
         const bucket: IBucket = Bucket.fromBucketName(stack, 'Bucket', 'data');
         const baseline = join(mkdtempSync(join(tmpdir(), 'drift-')), 'baseline.json');
-        writeFileSync(baseline, JSON.stringify(baselineOf(captured().gathered())));
+        writeBaseline(baseline);
         return new DriftMonitor(stack, 'It', { endpoint, bucket, baseline });
       },
     ],
