@@ -4,7 +4,7 @@
  */
 
 import { type LeaseJob, MACHINE_STATES, NO_SUCH_JOB } from '@sagemaker-tfs/batch';
-import type { DefinitionProps } from './definition-props.ts';
+import type { DefinitionProps, Ends } from './definition-props.ts';
 import { BACK_OFF, callFunction, failWith, runFailure } from './function-state.ts';
 import { jsonata, literal } from './jsonata.ts';
 import { statesArn } from './states-arn.ts';
@@ -301,22 +301,51 @@ export function holdStates(
   };
 }
 
-/** JSONata variable of the outputs, for states that only have a run's result. */
+/** JSONata variables of a run, for states that only have its result. */
 const OUTPUT_VARIABLE = 'outputUri';
-/** What `Valid?` keeps for {@link releaseState}. */
-export const KEEP_OUTPUT = { [OUTPUT_VARIABLE]: jsonata('$states.input.settings.outputUri') };
+const RUN_VARIABLE = 'runId';
+/** What `Valid?` keeps for {@link releaseStates}. */
+export const KEEP_FOR_RELEASE = {
+  [OUTPUT_VARIABLE]: jsonata('$states.input.settings.outputUri'),
+  [RUN_VARIABLE]: jsonata('$states.input.settings.runId'),
+};
 
 /** Returns the lease, if this execution holds it, and continues with its input. */
-export function releaseState({ shardFunctionArn }: DefinitionProps, next: string) {
+function releaseState({ shardFunctionArn }: DefinitionProps, next: string) {
   const Output = jsonata('$states.input');
   return {
     ...callFunction(
       shardFunctionArn,
-      `{ "action": "release", "outputUri": $${OUTPUT_VARIABLE}, "execution": $states.context.Execution.Id }`,
+      `{ "action": "release", "outputUri": $${OUTPUT_VARIABLE}, "runId": $${RUN_VARIABLE}, "execution": $states.context.Execution.Id }`,
       '$states.input',
       next,
     ),
     // The next run finds that this one has ended.
     Catch: [{ ErrorEquals: ['States.ALL'], Output, Next: next }],
+  };
+}
+
+/**
+ * The end of every run that began. An execution that was stopped after its last job, and redriven after another one has had
+ * the outputs, would else report a success for what that one has written.
+ * @param ends names of the states that return the lease
+ * @param outcomes states of after it
+ */
+export function releaseStates(props: DefinitionProps, ends: Ends, outcomes: Ends) {
+  const still = `${ends.success}: held?`;
+  return {
+    [ends.success]: {
+      ...releaseState(props, outcomes.success),
+      Output: jsonata(
+        `$exists($states.result.Payload.lost) ? ${runFailure('AlreadyRunning', '$states.result.Payload.lost')} : $states.input`,
+      ),
+      Next: still,
+    },
+    [still]: {
+      Type: 'Choice',
+      Choices: [{ Condition: jsonata('$exists($states.input.error)'), Next: outcomes.failure }],
+      Default: outcomes.success,
+    },
+    [ends.failure]: releaseState(props, outcomes.failure),
   };
 }

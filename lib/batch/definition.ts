@@ -1,6 +1,6 @@
 /** The state machine of a batch transform, in Amazon States Language with JSONata. */
 
-import { beginStates, holdStates, releaseState } from './begin-states.ts';
+import { beginStates, holdStates, releaseStates } from './begin-states.ts';
 import type { DefinitionProps, Ends } from './definition-props.ts';
 import { runFailure } from './function-state.ts';
 import { jsonata } from './jsonata.ts';
@@ -61,8 +61,7 @@ export function definition(props: DefinitionProps) {
       ),
       ...holdStates(props, 'Hold outputs', 'Transform', ends.failure),
       ...shardStates(props, ends),
-      [ends.success]: releaseState(props, outcomes.success),
-      [ends.failure]: releaseState(props, outcomes.failure),
+      ...releaseStates(props, ends, outcomes),
       ...(props.topicArn && notifyStates(props.topicArn)),
       [SUCCEEDED]: { Type: 'Succeed' },
       [FAILED]: {

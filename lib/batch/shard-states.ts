@@ -170,7 +170,7 @@ function checkStates(props: DefinitionProps, ends: Ends) {
     'Check outputs': {
       ...callFunction(
         props.shardFunctionArn,
-        `{ "action": "summary", "settings": ${SETTINGS}, "since": $states.input.since, "recount": $exists($states.input.mopped), "mopUp": $states.input.mopped, "position": $states.input.position }`,
+        `{ "action": "summary", "settings": ${SETTINGS}, "execution": $states.context.Execution.Id, "since": $states.input.since, "recount": $exists($states.input.mopped), "mopUp": $states.input.mopped, "position": $states.input.position }`,
         '$merge([$states.input, { "summary": $states.result.Payload }])',
         'Complete?',
       ),
@@ -179,6 +179,11 @@ function checkStates(props: DefinitionProps, ends: Ends) {
     'Complete?': {
       Type: 'Choice',
       Choices: [
+        {
+          Condition: jsonata('$exists($states.input.summary.lost)'),
+          Output: jsonata(runFailure('AlreadyRunning', '$states.input.summary.lost')),
+          Next: ends.failure,
+        },
         {
           Condition: jsonata('$not($states.input.summary.counted)'),
           Output: withoutPosition('{ "position": $states.input.summary.position }'),

@@ -9,7 +9,7 @@ import {
   type SettingName,
   type SettingRule,
 } from '@sagemaker-tfs/batch/settings';
-import { KEEP_OUTPUT } from './begin-states.ts';
+import { KEEP_FOR_RELEASE } from './begin-states.ts';
 import { runFailure } from './function-state.ts';
 import { jsonata, literal } from './jsonata.ts';
 
@@ -95,7 +95,7 @@ export function validateStates(defaults: string, next: string, failure: string) 
       Choices: [
         {
           Condition: jsonata('$count($states.input.errors) = 0'),
-          Assign: KEEP_OUTPUT,
+          Assign: KEEP_FOR_RELEASE,
           Output: jsonata('{ "settings": $states.input.settings }'),
           Next: next,
         },

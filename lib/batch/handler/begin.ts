@@ -230,20 +230,20 @@ export async function holdLease(
     found = taken.found;
   }
   if (!found) throw deletedAgain(place);
-  const lost = lostTo(found, { settings, execution });
+  const lost = lostTo(found, execution, settings.runId);
   return lost === undefined ? {} : { lost };
 }
 
 /** Why an execution has lost its outputs; undefined if it has not. */
 export async function whyLost(s3: S3Client, request: HoldRequest): Promise<string | undefined> {
   const found = await readLease(s3, leasePlace(request.settings.outputUri));
-  return found && lostTo(found, request);
+  return found && lostTo(found, request.execution, request.settings.runId);
 }
 
-function lostTo(found: FoundLease, { settings, execution }: HoldRequest): string | undefined {
+function lostTo(found: FoundLease, execution: string, runId: string): string | undefined {
   if (isOf(found, execution)) return undefined;
   const { lease = NO_LEASE } = found;
-  return `while this run was stopped another one took over its outputs: ${holderOf(lease)}. Start it again after that one's end, with runId '${settings.runId}'`;
+  return `while this run was stopped another one took over its outputs: ${holderOf(lease)}. Start it again after that one's end, with runId '${runId}'`;
 }
 
 /** What returns the lease. */
@@ -251,23 +251,31 @@ export interface ReleaseRequest {
   readonly outputUri: string;
   /** ARN of the execution. */
   readonly execution: string;
+  /** Absent in runs of earlier definitions, which do not ask whether they have lost the lease. */
+  readonly runId?: string;
 }
 
 /** Whether this execution held the lease. */
 export interface ReleaseResult {
   readonly returned: boolean;
+  /** Why the outputs are another's; absent where nobody has taken the lease. */
+  readonly lost?: string;
 }
 
 /**
  * Returns the lease if this execution still holds it. The object stays, so that the function needs no leave to delete.
  */
 export async function releaseLease(s3: S3Client, request: ReleaseRequest): Promise<ReleaseResult> {
-  const { execution } = request;
+  const { execution, runId } = request;
   const place = leasePlace(request.outputUri);
-  const found = await readLease(s3, place);
-  if (!found?.lease || !isHeldBy(found.lease, { execution })) return { returned: false };
-  const { written } = await writeLease(s3, place, { execution, returned: true }, found.etag);
-  return { returned: written };
+  let found = await readLease(s3, place);
+  if (found?.lease && isOf(found, execution)) {
+    const taken = await writeLease(s3, place, { execution, returned: true }, found.etag);
+    if (taken.written) return { returned: true };
+    found = taken.found;
+  }
+  const lost = found?.lease && runId !== undefined && lostTo(found, execution, runId);
+  return { returned: false, ...(lost && { lost }) };
 }
 
 /** Why executions of another account or region cannot be looked at; undefined for one of the same. */

@@ -25,7 +25,7 @@ import { type Summary, type SummaryRequest, summarizeRun } from './summary.ts';
 
 export type { PendingResult };
 
-/** Of work before which the lease is looked at; runs of earlier definitions do not say who they are. */
+/** Of work before which the lease is looked at; runs of earlier definitions do not always say who they are. */
 type MayHold = Partial<Pick<HoldRequest, 'execution'>>;
 
 /** What the state machine asks. */
@@ -41,7 +41,7 @@ export type ShardRequest =
     } & MayHold)
   | ({ readonly action: 'pending' } & PendingRequest & MayHold)
   | ({ readonly action: 'progress' } & ProgressRequest)
-  | ({ readonly action: 'summary' } & SummaryRequest)
+  | ({ readonly action: 'summary' } & SummaryRequest & MayHold)
   | ({ readonly action: 'stop' } & StopRequest)
   | ({ readonly action: 'why' } & WhyRequest);
 
@@ -85,7 +85,7 @@ export async function handler(
       case 'progress':
         return await countProgress(s3, request);
       case 'summary':
-        return await summarizeRun(s3, request, outOfTime, logOf);
+        return await whileHeld(s3, request, () => summarizeRun(s3, request, outOfTime, logOf));
       case 'stop':
         return await stopRun(s3, request);
       case 'why':
