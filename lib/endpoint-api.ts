@@ -15,7 +15,7 @@ import { Certificate } from 'aws-cdk-lib/aws-certificatemanager';
 import { Grant, type IGrantable, Policy, Role, ServicePrincipal } from 'aws-cdk-lib/aws-iam';
 import { ARecord, HostedZone, RecordTarget } from 'aws-cdk-lib/aws-route53';
 import { ApiGatewayDomain } from 'aws-cdk-lib/aws-route53-targets';
-import { Annotations, Aspects, Duration, Names, Stage, Token } from 'aws-cdk-lib/core';
+import { Duration, Names, Stage, Token } from 'aws-cdk-lib/core';
 import { Construct } from 'constructs';
 import { encryptionKeyOf, setEncryptionKey } from './encryption.ts';
 import { spellings } from './endpoint/default-name.ts';
@@ -25,8 +25,8 @@ import { corsHeaders, invokeEndpoint, methodOptions } from './endpoint-api/integ
 import { addPreflight } from './endpoint-api/preflight.ts';
 import type { ApiDomain, EndpointApiProps } from './endpoint-api/props.ts';
 import { createTokenAuthorizer } from './endpoint-api/token-authorizer.ts';
-import { waitedForIn } from './nested-stacks.ts';
 import { RealtimeEndpoint } from './realtime-endpoint.ts';
+import { scaleAfterProof } from './scale-after.ts';
 import { invalidProp } from './validation.ts';
 
 /** Path of requests, as in the container. */
@@ -106,19 +106,7 @@ export class EndpointApi extends Construct {
     this.method.node.addDependency(policy);
     if (!(endpoint instanceof RealtimeEndpoint) || Stage.of(endpoint) !== Stage.of(this)) return;
     this.method.node.addDependency(endpoint.deployment);
-    const inStack = waitedForIn(endpoint.stack, this);
-    if (inStack) endpoint.scaleAfter(inStack);
-    // A variant may be scaled later.
-    else Aspects.of(this).add({ visit: (node) => node === this && this.warnOfScaling(endpoint) });
-  }
-
-  /** A stack cannot wait for what waits for it. */
-  private warnOfScaling(endpoint: RealtimeEndpoint): void {
-    if (!endpoint.isScaled) return;
-    Annotations.of(this).addWarningV2(
-      '@sagemaker-tfs/cdk:apiInOtherStack',
-      `endpoint: autoscaling of ${endpoint.node.path} cannot wait for an API in another stack. If the API fails in a deployment that also begins to scale a variant, the rollback can stop in UPDATE_ROLLBACK_FAILED: deregister the variant with 'aws application-autoscaling deregister-scalable-target', then 'aws cloudformation continue-update-rollback', as docs/updating-and-rolling-back.md shows. Put the API into the stack of the endpoint, or into one nested in it, to avoid that`,
-    );
+    scaleAfterProof(endpoint, this, 'an API');
   }
 
   private createApi({ throttle, domain }: EndpointApiProps): RestApi {

@@ -9,3 +9,8 @@ export function waitedForIn(outer: Stack, construct: Construct): Construct | und
   while (stack && stack.nestedStackParent !== outer) stack = stack.nestedStackParent;
   return stack?.nestedStackResource;
 }
+
+/** The outermost stack: nested ones are deployed, and rolled back, with it. */
+export function deployedWith(stack: Stack): Stack {
+  return stack.nestedStackParent ? deployedWith(stack.nestedStackParent) : stack;
+}

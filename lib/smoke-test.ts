@@ -14,8 +14,9 @@ import { DEFAULT_INSTANCE_TYPE } from './endpoint/variant.ts';
 import { isInProcess } from './image-variant.ts';
 import { HOURLY_PRICES_USD, SERVERLESS_USD_PER_GB_SECOND } from './instance-types/index.ts';
 import type { IModel } from './model.ts';
-import { waitedForIn } from './nested-stacks.ts';
+import { deployedWith } from './nested-stacks.ts';
 import type { RealtimeEndpoint } from './realtime-endpoint.ts';
+import { scaleAfterProof } from './scale-after.ts';
 import { CHECK_TIMEOUT, createCheckFunction } from './smoke-test/check-function.ts';
 import { checkSamples } from './smoke-test/check-samples.ts';
 import { outputNames } from './smoke-test/handler/report.ts';
@@ -119,9 +120,7 @@ export class SmokeTest extends Construct {
       properties: { Plan: Stack.of(this).toJsonString(plan) },
     });
     this.resource.node.addDependency(endpoint.deployment, role);
-    // A stack cannot wait for what waits for it.
-    const inStack = waitedForIn(endpoint.stack, this.resource);
-    if ('scaleAfter' in endpoint && inStack) endpoint.scaleAfter(inStack);
+    if ('scaleAfter' in endpoint) scaleAfterProof(endpoint, this.resource, 'a smoke test');
   }
 
   /** A measured figure, averaged over samples and variants: `GrpcMeanMs`, `RestP95Ms`, `GrpcColdMs`. */
@@ -183,11 +182,6 @@ function checkStack(where: Construct, endpoint: RealtimeEndpoint | ComponentEndp
   if (own === other) return;
   const problem = `it is in the stack ${other.node.path}, and the test in ${own.node.path}: a failed check would not roll the endpoint back`;
   invalidProp(where, 'endpoint', problem, `Create the smoke test in ${other.node.path}`);
-}
-
-/** The outermost stack: nested ones are deployed, and rolled back, with it. */
-function deployedWith(stack: Stack): Stack {
-  return stack.nestedStackParent ? deployedWith(stack.nestedStackParent) : stack;
 }
 
 /** Refuses samples for a component that there is not. */

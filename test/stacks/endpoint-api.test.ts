@@ -402,7 +402,16 @@ describe('autoscaling begins after all that waits for the endpoint: a rollback c
         return [stack, new NestedStack(stack, 'Inner')];
       },
     ],
-    ['a sibling', 1, (app) => [new Stack(app, 'One'), new Stack(app, 'Two')]],
+    // Its failure rolls back its own stack alone.
+    ['a stack that is deployed apart', 0, (app) => [new Stack(app, 'One'), new Stack(app, 'Two')]],
+    [
+      'a nested sibling',
+      1,
+      (app) => {
+        const stack = new Stack(app, 'Outer');
+        return [new NestedStack(stack, 'One'), new NestedStack(stack, 'Two')];
+      },
+    ],
     [
       'the parent of a nested endpoint',
       1,

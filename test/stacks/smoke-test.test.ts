@@ -2,7 +2,7 @@
 import { mkdtempSync, readFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { Match, Template } from 'aws-cdk-lib/assertions';
+import { Annotations, Match, Template } from 'aws-cdk-lib/assertions';
 import { type ISecurityGroup, type IVpc, SecurityGroup, Vpc } from 'aws-cdk-lib/aws-ec2';
 import { Key } from 'aws-cdk-lib/aws-kms';
 import { Bucket, type IBucket } from 'aws-cdk-lib/aws-s3';
@@ -172,7 +172,26 @@ describe('the stack of its endpoint', () => {
     new SmokeTest(stack, 'Smoke', { endpoint, samples: [] });
     new SmokeTest(new NestedStack(stack, 'Beside'), 'Smoke', { endpoint, samples: [] });
     Template.fromStack(stack).resourceCountIs('Custom::SageMakerSmokeTest', 1);
+    const warning = Match.stringLikeRegexp('cannot wait for a smoke test in');
+    expect(Annotations.fromStack(stack).findWarning('*', warning)).toEqual([]);
   });
+
+  test.each([
+    ['around', '/Test/Smoke', (stack: Stack) => stack],
+    ['beside', '/Test/Beside/', (stack: Stack) => new NestedStack(stack, 'Beside')],
+  ])(
+    'is not waited for %s the nested stack of an endpoint that scales: a warning',
+    (_, path, place) => {
+      const stack = testStack();
+      const endpoint = endpointIn(new NestedStack(stack, 'Nested'));
+      new SmokeTest(place(stack), 'Smoke', { endpoint, samples: [] });
+      const target = { invocationsPerMinute: 600 };
+      endpoint.autoScaleInstanceCount({ minInstances: 1, maxInstances: 2, target });
+      const warning = Match.stringLikeRegexp("cannot wait for a smoke test .*'registered: false'");
+      const found = Annotations.fromStack(stack).findWarning('*', warning);
+      expect(found.map(({ id }) => id)).toEqual([expect.stringContaining(path)]);
+    },
+  );
 
   test.each<[string, (stack: Stack, endpoint: RealtimeEndpoint) => unknown]>([
     ['EndpointMonitoring', (stack, endpoint) => new EndpointMonitoring(stack, 'It', { endpoint })],
