@@ -68,13 +68,20 @@ export function listingQuery(query: URLSearchParams, pageSize: number) {
     prefix: query.get('prefix') ?? '',
     /** Key after which the page begins; empty: at the first. */
     after: query.get('continuation-token') ?? query.get('start-after') ?? '',
+    /** Puts keys with it after the prefix together; empty: none are. */
+    delimiter: query.get('delimiter') ?? '',
     size: Math.min(pageSize, Number(query.get('max-keys') ?? pageSize)),
     isUrlEncoded: query.get('encoding-type') === 'url',
   };
 }
 
-/** A page of a listing in XML. @param more whether objects follow it */
-export function listingXml(page: readonly Listed[], more: boolean, isUrlEncoded: boolean): string {
+/** A page of a listing in XML. @param more whether objects follow it @param folders prefixes that stand for keys */
+export function listingXml(
+  page: readonly Listed[],
+  more: boolean,
+  isUrlEncoded: boolean,
+  folders: readonly string[] = [],
+): string {
   const written = (key: string) =>
     isUrlEncoded
       ? encodeURIComponent(key).replaceAll('%20', '+').replaceAll('%2F', '/')
@@ -83,10 +90,13 @@ export function listingXml(page: readonly Listed[], more: boolean, isUrlEncoded:
     ({ key, size, modified }) =>
       `<Contents><Key>${written(key)}</Key><Size>${size}</Size><LastModified>${new Date(modified).toISOString()}</LastModified></Contents>`,
   );
+  const prefixes = folders.map(
+    (folder) => `<CommonPrefixes><Prefix>${written(folder)}</Prefix></CommonPrefixes>`,
+  );
   const token = more
     ? `<NextContinuationToken>${escapeXml(page.at(-1)?.key ?? '')}</NextContinuationToken>`
     : '';
-  return `<?xml version="1.0"?><ListBucketResult><IsTruncated>${more}</IsTruncated>${token}${contents.join('')}</ListBucketResult>`;
+  return `<?xml version="1.0"?><ListBucketResult><IsTruncated>${more}</IsTruncated>${token}${contents.join('')}${prefixes.join('')}</ListBucketResult>`;
 }
 
 function escapeXml(text: string): string {

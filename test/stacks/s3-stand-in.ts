@@ -140,6 +140,7 @@ export async function startS3(pageSize: number): Promise<S3StandIn> {
       response.setHeader('content-type', 'application/xml');
       response.end(list(s3, objects, path.replace(/\/$/, ''), url.searchParams, pageSize));
     } else {
+      response.setHeader('last-modified', new Date(s3.modified.get(path) ?? s3.now).toUTCString());
       sendObject(objects.get(path), request, response);
     }
   });
@@ -195,7 +196,7 @@ function list(
   query: URLSearchParams,
   pageSize: number,
 ): string {
-  const { prefix, after, size, isUrlEncoded } = listingQuery(query, pageSize);
+  const { prefix, after, size, isUrlEncoded, delimiter } = listingQuery(query, pageSize);
   const paths = objects.paths();
   const beginning = `${bucket}/${prefix}`;
   let at = objects.placeOf(beginning, 0);
@@ -209,5 +210,14 @@ function list(
     size: objects.get(path)?.length ?? 0,
     modified: modified.get(path) ?? now,
   }));
-  return listingXml(page, left.length > size, isUrlEncoded);
+  // Keys that a folder stands for take room in a page all the same: of few keys that makes no difference.
+  const folderOf = (key: string) => {
+    const end = delimiter ? key.indexOf(delimiter, prefix.length) : -1;
+    return end < 0 ? undefined : key.slice(0, end + delimiter.length);
+  };
+  const folders = new Set(
+    page.map(({ key }) => folderOf(key)).filter((folder) => folder !== undefined),
+  );
+  const files = page.filter(({ key }) => folderOf(key) === undefined);
+  return listingXml(files, left.length > size, isUrlEncoded, [...folders]);
 }

@@ -17,6 +17,7 @@ export {
 export { listObjects, listPage, listPages, type S3Object } from './listing.ts';
 export { findObjects } from './lookup.ts';
 export { guarded } from './named-errors.ts';
+export { type NeighborLease, neighborLeases } from './neighbor-leases.ts';
 export { findObject, openObject, readBytes, readText, receive, receiveIfThere } from './objects.ts';
 export { claimOrigin, originPlace, readOrigin, writeOrigin } from './origins.ts';
 export { forcePathStyle } from './path-style.ts';

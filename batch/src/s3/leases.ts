@@ -4,7 +4,7 @@ import { RUNS_FOLDER } from '../outputs.ts';
 import { parseRunLease, RUN_LEASE, type RunLease } from '../run-lease.ts';
 import { asDirectory, parseS3Uri, type S3Location } from '../s3-uri.ts';
 import { putIf } from './conditional-write.ts';
-import { receiveIfThere } from './objects.ts';
+import { type Received, receiveIfThere } from './objects.ts';
 
 /** What lies at the place of a lease. */
 export interface FoundLease {
@@ -25,9 +25,16 @@ export function leasePlace(outputUri: string): S3Location {
 /** Reads a lease; undefined if there is none: somebody may have deleted it, as messages advise. */
 export async function readLease(s3: S3Client, place: S3Location): Promise<FoundLease | undefined> {
   const object = await receiveIfThere(s3, place);
-  if (!object) return undefined;
-  const lease = parseRunLease(new TextDecoder().decode(object.bytes));
-  return { lease, etag: object.ETag ?? '', modified: object.modified };
+  return object && leaseOf(object);
+}
+
+/** What an object at the place of a lease says. */
+export function leaseOf({
+  bytes,
+  ETag: etag = '',
+  modified,
+}: Pick<Received, 'bytes' | 'ETag' | 'modified'>): FoundLease {
+  return { lease: parseRunLease(new TextDecoder().decode(bytes)), etag, modified };
 }
 
 /** Whether a lease was written, or else what is there: undefined if it was deleted meanwhile. */

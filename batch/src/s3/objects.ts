@@ -37,6 +37,8 @@ export interface Received {
   readonly bytes: Uint8Array;
   /** Of the whole object. */
   readonly ETag?: string | undefined;
+  /** Milliseconds since 1970, by S3's clock. */
+  readonly modified: number;
   /** Such as `bytes 0-9/120`, if a range was asked for. */
   readonly ContentRange?: string | undefined;
 }
@@ -62,7 +64,8 @@ export async function receive(
     try {
       const body = boundedBody(answer, place, maxBytes);
       const bytes = (await body?.transformToByteArray()) ?? new Uint8Array();
-      return { bytes, ETag: answer.ETag, ContentRange: answer.ContentRange };
+      const { ETag, ContentRange, LastModified } = answer;
+      return { bytes, ETag, ContentRange, modified: LastModified?.getTime() ?? 0 };
     } catch (error) {
       if (!isBrokenConnection(error) || tries >= most) throw error;
       await sleep(FIRST_WAIT * 2 ** tries);
@@ -77,12 +80,12 @@ const READS = 3;
 export async function receiveIfThere(
   s3: S3Client,
   place: S3Location,
-): Promise<(Received & Pick<S3Object, 'modified'>) | undefined> {
+): Promise<Received | undefined> {
   for (let tries = 1; ; tries++) {
     const object = await findObject(s3, place);
     if (!object) return undefined;
     try {
-      return { ...(await receive(s3, place)), modified: object.modified };
+      return await receive(s3, place);
     } catch (error) {
       // Who may list some prefixes alone gets 403 for a missing object.
       const mayBeGone = isAbsent(error) || httpStatusOf(error) === 403;

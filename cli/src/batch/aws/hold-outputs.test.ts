@@ -165,6 +165,57 @@ test('a file that is no lease, and one that was returned, keep nobody out', asyn
   expect(await start('--job-name', 'second')).toMatchObject({ started: true });
 });
 
+describe('a job that works', () => {
+  const OTHER = 's3://tiles/out/2026/';
+  const folders = ['', '2026/', '2026/a/b/c/', 'z/'];
+  beforeEach(() => {
+    for (const folder of folders) s3.objects.set(`tiles/out/${folder}x.out`, Buffer.from('1'));
+  });
+
+  test.each([
+    ['in a folder above', OTHER, 's3://tiles/out/2026/a/b/', 'above'],
+    ['in the bucket itself', 's3://tiles', OTHER, 'above'],
+    ['in a folder right below', OTHER, 's3://tiles/out/', 'below'],
+  ])('%s is seen', async (_, outputs, others, side) => {
+    s3.objects.set('inputs/a.csv', Buffer.from('1'));
+    const first = ['--job-name', 'first', '--input-uri', 's3://inputs/', '--output-uri', outputs];
+    expect(await start(...first)).toMatchObject({ started: true });
+    const again = () => start('--output-uri', others);
+    const slash = outputs.replace(/\/?$/, '/');
+    expect(await again()).toMatchObject(
+      IN_USE(expect.stringContaining(`job first writes to ${slash}, ${side} ${others}. Follow`)),
+    );
+    const place = `${others.slice('s3://'.length)}_shards/lease.json`;
+    expect(JSON.parse(String(s3.objects.get(place)))).toMatchObject({ returned: true });
+    jobs.set('first', 'Completed');
+    expect(await again()).toMatchObject({ started: true });
+  });
+
+  test.each([
+    ['deeper below them', `${OTHER}a/b/`, OTHER],
+    ['in a folder of the runs', OTHER, `${OTHER}_shards/probe/1/out/`],
+  ])("%s is in nobody's way", async (_, outputs, others) => {
+    expect(await start('--output-uri', outputs)).toMatchObject({ started: true });
+    expect(await start('--output-uri', others)).toMatchObject({ started: true });
+  });
+
+  test('above is not seen by one who may not look there', async () => {
+    expect(await start('--output-uri', OTHER)).toMatchObject({ started: true });
+    const others = `${OTHER}a/`;
+    s3.fail = (_, path) => (path.includes('2026/a/') ? undefined : 'AccessDenied');
+    const input = ['--input-uri', `s3://tiles/out/2026/a/b/`];
+    expect(await start('--output-uri', others, ...input)).toMatchObject({ started: true });
+  });
+
+  test('below, or is to come there, keeps no workers of AWS Batch company', async () => {
+    leave({ job: { type: 'transform', name: 'n', region: 'us-east-1', start: 's' } });
+    const { stdout } = await workers('s3://tiles/');
+    expect(JSON.parse(stdout)).toMatchObject(
+      IN_USE(expect.stringContaining('is about to write to s3://tiles/out/, below s3://tiles/')),
+    );
+  });
+});
+
 test('a start with nothing to do returns the lease', async () => {
   await start('--job-name', 'first');
   jobs.set('first', 'Completed');
@@ -179,15 +230,18 @@ function leave(what: object): void {
   s3.modified.set(LEASE, Date.now());
 }
 
+/** Starts workers of AWS Batch. */
+function workers(outputUri = 's3://tiles/out/') {
+  return sagemakerTfs(
+    [
+      ...['batch', 'start', '--engine', 'batch', '--job-queue', 'q', '--job-definition', 'd'],
+      ...['--instance-count', '2', '--output-uri', outputUri, '--json'],
+    ],
+    { ...TEST_CREDENTIALS, AWS_ENDPOINT_URL: sagemaker.url, AWS_ENDPOINT_URL_S3: s3.url },
+  );
+}
+
 describe('workers of AWS Batch', () => {
-  const workers = () =>
-    sagemakerTfs(
-      [
-        ...['batch', 'start', '--engine', 'batch', '--job-queue', 'q', '--job-definition', 'd'],
-        ...['--instance-count', '2', '--output-uri', 's3://tiles/out/', '--json'],
-      ],
-      { ...TEST_CREDENTIALS, AWS_ENDPOINT_URL: sagemaker.url, AWS_ENDPOINT_URL_S3: s3.url },
-    );
   const submitted = () => sagemaker.calls.filter((call) => call === 'submitjob').length;
 
   test('are not started beside a job of SageMaker, and are after its end', async () => {

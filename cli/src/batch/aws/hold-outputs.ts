@@ -4,13 +4,14 @@ import { formatS3Uri, type LeaseJob } from '@sagemaker-tfs/batch';
 import {
   type FoundLease,
   leasePlace,
+  neighborLeases,
   readLease,
   takeLease,
   writeLease,
 } from '@sagemaker-tfs/batch/s3';
 import type { AwsClients } from './clients.ts';
 import { isRefusal } from './create-job.ts';
-import { inUse, refuseHeld } from './lease-holder.ts';
+import { inUse, refuseHeld, refuseNeighbor } from './lease-holder.ts';
 
 type Clients = Pick<AwsClients, 's3' | 'sagemaker' | 'sfn'>;
 
@@ -38,6 +39,8 @@ export async function whileHeld<Result>(
   const lease = await holdLease(clients, request);
   let isAskedFor = false;
   try {
+    // With the own lease written: of two that begin at once, one above the other, at least one sees the other.
+    await refuseNeighbors(clients, request.outputUri, await clients.sagemaker.config.region());
     const result = await work(async (name) => {
       isAskedFor = true;
       await lease.name(name);
@@ -70,15 +73,23 @@ export async function requireFreeOutputs(
     return `${leaseUri} cannot be read, so another job may write to ${outputUri}. It needs s3:GetObject and s3:ListBucket.`;
   }
   const region = await clients.sagemaker.config.region();
-  if (found) await refuseHeld(clients, found, { outputUri, leaseUri, region });
+  if (found) await refuseHeld(clients, found, { outputs: outputUri, leaseUri, region });
+  await refuseNeighbors(clients, outputUri, region);
   return undefined;
+}
+
+/** @throws CommandError OUTPUTS_IN_USE while somebody writes above or below these outputs, as far as that is seen */
+async function refuseNeighbors(clients: Clients, outputUri: string, region: string): Promise<void> {
+  for (const lease of await neighborLeases(clients.s3, outputUri)) {
+    await refuseNeighbor(clients, lease, { outputUri, region });
+  }
 }
 
 async function holdLease(clients: Clients, { outputUri, type, name: first }: HoldRequest) {
   const { s3, sagemaker } = clients;
   const place = leasePlace(outputUri);
   const region = await sagemaker.config.region();
-  const names = { outputUri, leaseUri: formatS3Uri(place), region };
+  const names = { outputs: outputUri, leaseUri: formatS3Uri(place), region };
   let job: LeaseJob = { type, name: first, region, start: randomUUID() };
   const taken = await takeLease(
     s3,

@@ -5,8 +5,14 @@ import {
   type SageMakerClient,
 } from '@aws-sdk/client-sagemaker';
 import { DescribeExecutionCommand, type SFNClient } from '@aws-sdk/client-sfn';
-import { holderOf, JOB_TO_COME, type LeaseJob, type RunLease } from '@sagemaker-tfs/batch';
-import type { FoundLease } from '@sagemaker-tfs/batch/s3';
+import {
+  formatS3Uri,
+  holderOf,
+  JOB_TO_COME,
+  type LeaseJob,
+  type RunLease,
+} from '@sagemaker-tfs/batch';
+import type { FoundLease, NeighborLease } from '@sagemaker-tfs/batch/s3';
 import { sentence } from '@sagemaker-tfs/manifest/sentence';
 import { CommandError } from '../../errors.ts';
 import type { AwsClients } from './clients.ts';
@@ -14,26 +20,55 @@ import { isUnknownJob } from './described-job.ts';
 
 /** What a message is about. */
 interface LeaseNames {
-  readonly outputUri: string;
+  /** The outputs, as the message names them. */
+  readonly outputs: string;
   readonly leaseUri: string;
   /** Where this command looks. */
   readonly region: string;
 }
 
+type Clients = Pick<AwsClients, 'sagemaker' | 'sfn'>;
+
 /** @throws CommandError OUTPUTS_IN_USE if the holder writes, is about to, or cannot be looked at */
 export async function refuseHeld(
-  clients: Pick<AwsClients, 'sagemaker' | 'sfn'>,
+  clients: Clients,
+  found: FoundLease,
+  names: LeaseNames,
+): Promise<void> {
+  await refuseWriting(clients, found, names, (lease, why, cause) => {
+    throw hidden(lease, names, why, cause);
+  });
+}
+
+/**
+ * For outputs above or below: a holder that cannot be looked at keeps nobody out, as nothing says that both write the same keys.
+ * @throws CommandError OUTPUTS_IN_USE if the holder writes, or is about to
+ */
+export async function refuseNeighbor(
+  clients: Clients,
+  found: NeighborLease,
+  { outputUri, region }: { readonly outputUri: string; readonly region: string },
+): Promise<void> {
+  const outputs = `${found.outputUri}, ${found.side} ${outputUri}`;
+  const names = { outputs, leaseUri: formatS3Uri(found.place), region };
+  await refuseWriting(clients, found, names, () => 'ended');
+}
+
+/** @param onHidden receives a lease whose holder cannot be looked at, and why */
+async function refuseWriting(
+  clients: Clients,
   { lease, modified }: FoundLease,
   names: LeaseNames,
+  onHidden: (lease: RunLease, why: string, cause?: Error) => HolderState,
 ): Promise<void> {
   if (!lease || lease.returned) return;
   const region = lease.job?.region ?? lease.execution?.split(':')[3];
-  if (region && region !== names.region) {
-    throw hidden(lease, names, `region ${region} is another one`);
-  }
-  const state = await stateOf(clients, lease).catch((problem: Error) => {
-    throw hidden(lease, names, problem.message, problem);
-  });
+  const state =
+    region && region !== names.region
+      ? onHidden(lease, `region ${region} is another one`)
+      : await stateOf(clients, lease).catch((error: Error) =>
+          onHidden(lease, error.message, error),
+        );
   if (state === 'writes') throw inUse(lease, names);
   if (state === 'absent' && Date.now() - modified < JOB_TO_COME) throw toCome(lease, names);
 }
@@ -41,7 +76,7 @@ export async function refuseHeld(
 type HolderState = 'writes' | 'ended' | 'absent';
 
 async function stateOf(
-  { sagemaker, sfn }: Pick<AwsClients, 'sagemaker' | 'sfn'>,
+  { sagemaker, sfn }: Clients,
   { execution = '', job }: RunLease,
 ): Promise<HolderState> {
   return job ? stateOfJob(sagemaker, job) : stateOfExecution(sfn, execution);
@@ -89,24 +124,24 @@ async function statusOf(
 /** The error for a holder that writes. @param lease undefined if another one is as fast as this start, again and again */
 export function inUse(
   lease: RunLease | undefined,
-  { outputUri }: Pick<LeaseNames, 'outputUri'>,
+  { outputs }: Pick<LeaseNames, 'outputs'>,
 ): CommandError {
   const { execution, job } = lease ?? {};
   if (execution !== undefined) {
     return error(
-      `a run of a state machine writes to ${outputUri}: ${execution}. Wait for its end, stop it with sagemaker-tfs batch stop, or give another --output-uri.`,
+      `a run of a state machine writes to ${outputs}: ${execution}. Wait for its end, stop it with sagemaker-tfs batch stop, or give another --output-uri.`,
     );
   }
-  if (!job) return error(`another start writes to ${outputUri}. Try again in a minute.`);
+  if (!job) return error(`another start writes to ${outputs}. Try again in a minute.`);
   const name = job.type === 'processing' ? `${job.name} --engine processing` : job.name;
   return error(
-    `${holderOf({ job })} writes to ${outputUri}. Follow it with sagemaker-tfs batch watch ${name}, stop it with sagemaker-tfs batch stop ${name}, or give another --output-uri.`,
+    `${holderOf({ job })} writes to ${outputs}. Follow it with sagemaker-tfs batch watch ${name}, stop it with sagemaker-tfs batch stop ${name}, or give another --output-uri.`,
   );
 }
 
-function toCome(lease: RunLease, { outputUri }: LeaseNames): CommandError {
+function toCome(lease: RunLease, { outputs }: LeaseNames): CommandError {
   return error(
-    `${holderOf(lease)} is about to write to ${outputUri}: another start makes it, or was interrupted. Try again in ${JOB_TO_COME / 60_000} minutes, or give another --output-uri.`,
+    `${holderOf(lease)} is about to write to ${outputs}: another start makes it, or was interrupted. Try again in ${JOB_TO_COME / 60_000} minutes, or give another --output-uri.`,
   );
 }
 
