@@ -40,7 +40,7 @@ export const CONTAINER_HELP: Readonly<Record<RuntimeErrorCode, Help>> = {
   },
   UNKNOWN_OUTPUT: {
     detail:
-      'Or the `postprocess` of the archive leaves it out. The message lists those that are answered.',
+      'Or the `postprocess` of the archive leaves it out, or makes detections of others that are asked for. The message lists those that are answered.',
     whatToDo: 'Set `tfs-outputs`.',
   },
   FATAL_REQUEST: {

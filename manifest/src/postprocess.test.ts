@@ -48,6 +48,12 @@ test.each<[string, PostprocessInput, Signature, string]>([
   ['softmax of text', { softmax: 'label' }, classifier, 'postprocess.softmax'],
   ['topK without a name among several', { topK: {} }, classifier, 'postprocess.topK.output'],
   ['topK of a vector', { topK: { output: 'label' } }, classifier, 'postprocess.topK.output'],
+  [
+    'outputs kept beside boxes, which replace all',
+    { boxes: {}, outputs: ['detection_boxes', 'detection_scores', 'detection_classes'] },
+    detector,
+    'postprocess.outputs',
+  ],
   ['boxes that are not there', { boxes: { boxes: 'x' } }, detector, 'postprocess.boxes.boxes'],
   [
     'boxes of another shape',

@@ -30,6 +30,11 @@ function keptOutputs({ outputs }: Postprocess, signature: Signature): readonly s
 
 function checkOutputs(postprocess: Postprocess, signature: Signature): Problem[] {
   const problems: Problem[] = [];
+  if (postprocess.boxes && postprocess.outputs) {
+    const message =
+      'boxes replace all outputs, so none is kept beside them. Remove it: tfs-outputs asks for others.';
+    return [{ field: 'postprocess.outputs', message }];
+  }
   const seen = new Set<string>();
   for (const [i, name] of (postprocess.outputs ?? []).entries()) {
     const field = `postprocess.outputs.${i}`;

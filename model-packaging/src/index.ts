@@ -11,6 +11,7 @@ export {
   type PackagingErrorCode,
 } from './errors.ts';
 export { readDeclaredBodies } from './handler/read-declared-bodies.ts';
+export { canBeAsked } from './inspect/can-be-asked.ts';
 export { inspectModel } from './inspect/inspect.ts';
 export { pictureInput, signatureOf } from './inspect/picture-input.ts';
 export type * from './inspect/report.ts';

@@ -45,6 +45,7 @@ export interface ExampleInput {
 /** One signature. */
 export interface SignatureDescription {
   readonly inputs: Readonly<Record<string, TensorDescription>>;
+  /** Those that the archive answers, by the names that answers show. */
   readonly outputs: Readonly<Record<string, TensorDescription>>;
   /** Null where pictures cannot be sent without a handler. */
   readonly picture: PictureInput | null;

@@ -678,10 +678,16 @@ suite(name, () => {
       await answer(page).getByRole('button', { name: 'Copy' }).click();
       expect(await page.evaluate('navigator.clipboard.readText()')).toBe(exact);
 
-      await page.getByRole('checkbox', { name: 'num_detections' }).uncheck();
+      // Only what the archive answers is offered, and each choice of it is answered.
+      const outputs = page.getByRole('group', { name: 'Outputs' });
+      await expect(outputs.getByRole('checkbox').count()).resolves.toBe(3);
+      const classes = outputs.getByRole('checkbox', { name: 'detection_classes' });
+      await classes.uncheck();
       await again.click();
       const code = page.getByTestId('code').filter({ hasText: 'tfs-outputs=' });
-      await expect(code.textContent()).resolves.not.toContain('num_detections');
+      await expect(code.textContent()).resolves.not.toContain('detection_classes');
+      await answer(page).getByText('detection_scores').first().waitFor();
+      await classes.check();
       await page.getByLabel('File to send').setInputFiles(empty);
       await answer(page).getByText('None found with a score of 0.5 or more.').waitFor();
       await page.getByLabel('File to send').setInputFiles(tall);

@@ -1,10 +1,12 @@
 /** Reads from a laid-out model what the playground's page shows of it. */
 import { join } from 'node:path';
+import { usualOutputs } from '@sagemaker-tfs/container/asked-outputs';
 import { readRegularFile } from '@sagemaker-tfs/libtensorflow/regular-file';
 import type { Manifest } from '@sagemaker-tfs/manifest';
 import { checkLabelsSize } from '@sagemaker-tfs/manifest/labels';
 import {
   callableSignatures,
+  canBeAsked,
   declaredRequest,
   hasRawPixels,
   inspectModel,
@@ -14,6 +16,7 @@ import {
   readManifest,
   type SignatureReport,
   servedGraph,
+  type TensorReport,
   takesExamples,
   type VersionReport,
 } from '@sagemaker-tfs/model-packaging';
@@ -71,16 +74,28 @@ function signaturesOf(
   manifest: Manifest | undefined,
 ): Record<string, SignatureDescription> {
   return Object.fromEntries(
-    callableSignatures(servedGraph(version)).map(([key, report]) => [
-      key,
-      {
-        inputs: tensorsOf(report.inputs),
-        outputs: tensorsOf(report.outputs),
-        picture: pictureOf(key, report, manifest),
-        examples: examplesOf(report, version),
-      },
-    ]),
+    callableSignatures(servedGraph(version))
+      .filter(([, report]) => canBeAsked(report, manifest))
+      .map(([key, report]) => [
+        key,
+        {
+          inputs: tensorsOf(report.inputs),
+          outputs: tensorsOf(answeredOf(report, manifest)),
+          picture: pictureOf(key, report, manifest),
+          examples: examplesOf(report, version),
+        },
+      ]),
   );
+}
+
+/** Outputs that the archive answers, by the names that answers show. */
+function answeredOf(
+  { outputs }: SignatureReport,
+  manifest: Manifest | undefined,
+): SignatureReport['outputs'] {
+  const usual = usualOutputs({ outputs }, manifest?.postprocess);
+  const tensors = [...usual].map(([shown, name]) => [shown, outputs[name] as TensorReport]);
+  return Object.fromEntries(tensors);
 }
 
 function tensorsOf(reports: SignatureReport['inputs']): Record<string, TensorDescription> {

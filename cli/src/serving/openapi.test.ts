@@ -78,33 +78,41 @@ describe.each(SERVED)('%s', (name) => {
 describe('an archive with a declared postprocess', () => {
   const BOXES = ['detection_boxes', 'detection_classes', 'detection_scores'];
   const SCORES = ['probabilities', 'score'];
-  const declared: [string, string[], NonNullable<ContentOptions['postprocess']>][] = [
+  /** Model, outputs to ask for, declaration, and outputs that are refused beside all of these. */
+  const declared: [string, string[], NonNullable<ContentOptions['postprocess']>, string?][] = [
     ['keras_functional', SCORES, { topK: { output: 'probabilities', k: 2 } }],
     ['keras_functional', ['probabilities'], { outputs: ['probabilities'], topK: { k: 2 } }],
-    ['keras_functional', ['risk', 'score'], { outputs: ['score'], rename: { score: 'risk' } }],
+    [
+      'keras_functional',
+      ['risk', 'score'],
+      { outputs: ['score'], rename: { score: 'risk' } },
+      'probabilities',
+    ],
     [
       'keras_functional',
       [...SCORES, 'risk'],
       { rename: { score: 'risk' }, softmax: 'probabilities' },
     ],
-    ['detection', BOXES, { boxes: { threshold: 0.1 } }],
+    ['detection', BOXES, { boxes: { threshold: 0.1 } }, 'num_detections'],
   ];
   test.each([{ outputs: ['sum'] }, { outputs: ['sum'], rename: { sum: 'total' } }])(
-    'signatures without any output of %j leave the document valid',
+    'signatures without any output of %j, which no request can call, are not in the document',
     async (postprocess) => {
       const folder = mkdtempSync(join(served.folder, 'kept-'));
       const source = fixtureModel('multi_signature').basePath;
       const { directory } = await layOut({ source, postprocess }, folder);
       const document = await openApiOfSource(directory);
-      expect(JSON.stringify(document)).not.toContain('"anyOf":[]');
-      expect(document).toMatchObject({ components: { schemas: { 'label.answer': { not: {} } } } });
+      const { schemas } = (document as { components: { schemas: object } }).components;
+      expect(Object.keys(schemas)).toEqual([
+        ...['Error', 'serving_default.request', 'serving_default.answer'],
+      ]);
       expect(await new Validator().validate(structuredClone(document))).toMatchObject({
         valid: true,
       });
     },
   );
 
-  test.each(declared)('%s %j %j', async (model, outputs, postprocess) => {
+  test.each(declared)('%s %j %j', async (model, outputs, postprocess, refused = 'nope') => {
     const folder = mkdtempSync(join(served.folder, 'declared-'));
     const { directory } = await layOut(
       { source: fixtureModel(model).basePath, postprocess },
@@ -131,6 +139,13 @@ describe('an archive with a declared postprocess', () => {
           problems: [],
         });
       }
+      const headers = {
+        'X-Amzn-SageMaker-Custom-Attributes': `tfs-outputs=${[...outputs, refused].join('%2C')}`,
+      };
+      expect(await ask(own, headers, body)).toMatchObject({
+        status: 400,
+        value: expect.stringContaining('UNKNOWN_OUTPUT'),
+      });
     } finally {
       await own.stop();
     }

@@ -61,7 +61,26 @@ export function unansweredOutput(
 ): ServingError {
   return new ServingError(
     'UNKNOWN_OUTPUT',
-    `the archive answers no output '${shortened(name)}' of signature '${key}'. It answers ${answered.join(', ') || 'none of its outputs'}.`,
+    `the archive answers no output '${shortened(name)}' of signature '${key}'. It answers ${answered.join(', ')}.`,
+  );
+}
+
+/** The error for a signature without any output that the archive keeps. */
+export function unansweredSignature(
+  { key }: Pick<Signature, 'key'>,
+  kept: readonly string[],
+): ServingError {
+  return new ServingError(
+    'UNKNOWN_OUTPUT',
+    `signature '${key}' has none of the outputs that the archive answers (${kept.join(', ')}). Call another signature.`,
+  );
+}
+
+/** The error for an output asked for with all those that become detections. */
+export function besideBoxes(name: string, read: readonly string[]): ServingError {
+  return new ServingError(
+    'UNKNOWN_OUTPUT',
+    `the archive answers no output '${shortened(name)}' beside the detections that it makes of ${read.join(', ')}. Ask for it without one of these.`,
   );
 }
 

@@ -1,3 +1,4 @@
+import { postprocessSchema } from '@sagemaker-tfs/manifest';
 import {
   numericTensor,
   type Signature,
@@ -83,6 +84,33 @@ describe('what TensorFlow would be handed', () => {
     expect(() => checkOutputs(image, ['constructor'])).toThrow(
       expect.objectContaining({ code: 'UNKNOWN_OUTPUT', status: 400 }),
     );
+  });
+
+  test('an output that the archive leaves out, or does not answer beside detections', () => {
+    const x = spec('float32', [-1]);
+    const target = signature({}, { a: x, b: x, raw: x });
+    const refused = (asked: string[] | undefined, declared: object) => {
+      try {
+        checkOutputs(target, asked, postprocessSchema.parse(declared));
+      } catch (error) {
+        return (error as Error).message;
+      }
+      return undefined;
+    };
+    const boxes = { boxes: { boxes: 'a', scores: 'b', classes: 'b' } };
+    expect(refused(['b', 'raw'], boxes)).toBeUndefined();
+    expect(refused(['a', 'raw', 'b'], boxes)).toBe(
+      "the archive answers no output 'raw' beside the detections that it makes of a, b. Ask for it without one of these.",
+    );
+    expect(refused(['raw'], { outputs: ['a', 'b'] })).toBe(
+      "the archive answers no output 'raw' of signature 'serving_default'. It answers a, b.",
+    );
+    // Whether outputs are named or not: no name helps.
+    for (const asked of [undefined, ['a'], ['nope']]) {
+      expect(refused(asked, { outputs: ['logits'] })).toBe(
+        "signature 'serving_default' has none of the outputs that the archive answers (logits). Call another signature.",
+      );
+    }
   });
 
   test('an output of a dtype that is not carried is refused unless others are named', () => {

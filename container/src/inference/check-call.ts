@@ -20,13 +20,20 @@ import {
 import type { Backend, BackendRequest } from '../backends/backend.ts';
 import { checkEmptyInput } from '../codecs/empty-elements.ts';
 import {
+  besideBoxes,
   namedValues,
   unansweredOutput,
+  unansweredSignature,
   unknownInput,
   unknownOutput,
 } from '../codecs/input-error.ts';
 import { ServingError } from '../errors.ts';
-import { answeredNames, isAnswered } from '../postprocess/asked-outputs.ts';
+import {
+  answeredNames,
+  boxesRead,
+  isAnswered,
+  replacedByBoxes,
+} from '../postprocess/asked-outputs.ts';
 
 /** Inputs as the signature has them. */
 interface CheckedCall {
@@ -63,17 +70,26 @@ export function checkCall(signature: Signature, inputs: TensorMap, maxEmpty?: nu
 
 /**
  * @param postprocess where answers show what the archive declares
- * @throws ServingError UNKNOWN_OUTPUT for one that the signature lacks, or that the archive leaves out
+ * @throws ServingError UNKNOWN_OUTPUT for one that the signature lacks, that the archive leaves out, or that it does
+ *   not answer beside detections; and for any call of a signature whose outputs it all leaves out
  */
 export function checkOutputs(
   signature: Signature,
   wanted: readonly string[] = [],
   postprocess?: Postprocess,
 ): void {
+  const answered = answeredNames(signature, postprocess);
+  if (postprocess?.outputs && answered.length === 0) {
+    throw unansweredSignature(signature, postprocess.outputs);
+  }
   const unknown = wanted.find((name) => !isAnswered(name, signature, postprocess));
-  if (unknown === undefined) return;
-  if (!postprocess) throw unknownOutput(unknown, signature);
-  throw unansweredOutput(unknown, signature, answeredNames(signature, postprocess));
+  if (unknown !== undefined) {
+    throw postprocess
+      ? unansweredOutput(unknown, signature, answered)
+      : unknownOutput(unknown, signature);
+  }
+  const replaced = replacedByBoxes(wanted, postprocess);
+  if (replaced !== undefined) throw besideBoxes(replaced, boxesRead(postprocess) ?? []);
 }
 
 /**

@@ -5,8 +5,7 @@ import type { Backend, BackendRequest } from '../backends/backend.ts';
 import type { ServingError } from '../errors.ts';
 import type { ModelSelector } from '../models/servable.ts';
 import type { Stopwatch } from '../observability/timings.ts';
-import { outputsNeeded } from '../postprocess/apply-postprocess.ts';
-import { ownNames } from '../postprocess/asked-outputs.ts';
+import { ownNames, usualOutputs } from '../postprocess/asked-outputs.ts';
 import type { RequestSignal } from '../waiting/request-signal.ts';
 import {
   type CallLimits,
@@ -103,9 +102,13 @@ function wantedOutputs(
 } {
   if (options.outputs) return { outputs: options.outputs };
   if (!isOwnModel(caller, options)) return {};
-  if (!askedOutputs) return { outputs: postprocess && outputsNeeded(postprocess) };
-  const outputs = called ? ownNames(askedOutputs, called, postprocess) : askedOutputs;
-  return { outputs, shownBy: postprocess };
+  if (!called) return { outputs: askedOutputs };
+  if (askedOutputs) {
+    return { outputs: ownNames(askedOutputs, called, postprocess), shownBy: postprocess };
+  }
+  const usual = [...usualOutputs(called, postprocess).values()];
+  const isPart = usual.length < Object.keys(called.outputs).length;
+  return { outputs: isPart ? usual : undefined, shownBy: postprocess };
 }
 
 function targetOf(

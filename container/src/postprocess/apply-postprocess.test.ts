@@ -13,7 +13,7 @@ import {
 import type { Size } from '@sagemaker-tfs/tensors/letterbox';
 import { frameInPicture, placePicture, type ResizeMode } from '@sagemaker-tfs/tensors/placement';
 import { countTurns } from '../testing/count-turns.ts';
-import { applyPostprocess, outputsNeeded } from './apply-postprocess.ts';
+import { applyPostprocess } from './apply-postprocess.ts';
 import { type Labels, loadLabels } from './labels.ts';
 
 function apply(outputs: TensorMap, declaration: PostprocessInput, labels: Labels = {}) {
@@ -220,16 +220,6 @@ describe('boxes', () => {
     const result = await apply(outputs, { boxes: { threshold: 1 } });
     expect(result.instances).toEqual([[], []]);
     expect(result.outputs.boxes?.shape).toEqual([0, 4]);
-  });
-
-  test('only the outputs they are made of are needed', () => {
-    expect(outputsNeeded(postprocessSchema.parse({ boxes: {} }))).toEqual([
-      'detection_boxes',
-      'detection_scores',
-      'detection_classes',
-    ]);
-    expect(outputsNeeded(postprocessSchema.parse({ outputs: ['a'] }))).toEqual(['a']);
-    expect(outputsNeeded(postprocessSchema.parse({}))).toBeUndefined();
   });
 
   test("shapes that do not belong together are the model's fault", async () => {

@@ -2,6 +2,7 @@
 import type { Postprocess } from '@sagemaker-tfs/manifest';
 import { own, type Tensor, type TensorMap } from '@sagemaker-tfs/tensors';
 import type { FrameInPicture } from '@sagemaker-tfs/tensors/placement';
+import { boxesRead } from './asked-outputs.ts';
 import { type Detection, detections, detectionTensors } from './boxes.ts';
 import type { Labels } from './labels.ts';
 import { softmax } from './softmax.ts';
@@ -35,7 +36,7 @@ export async function applyPostprocess(
 ): Promise<Postprocessed> {
   const scored = await withSoftmax(outputs, postprocess);
   const { boxes } = postprocess;
-  if (boxes && [boxes.boxes, boxes.scores, boxes.classes].every((name) => scored.has(name))) {
+  if (boxes && boxesRead(postprocess)?.every((name) => scored.has(name))) {
     const instances = await detections(Object.fromEntries(scored), boxes, {
       labels: labels.boxes,
       frames,
@@ -54,16 +55,6 @@ export async function applyPostprocess(
     return Object.hasOwn(top, shown) ? [] : [[shown, scored.get(name) as Tensor]];
   });
   return { outputs: Object.fromEntries(entries) };
-}
-
-/**
- * The outputs that the model must compute for this declaration; undefined if it is all of them. Others
- * need not be asked for.
- */
-export function outputsNeeded(postprocess: Postprocess): readonly string[] | undefined {
-  const { boxes, outputs } = postprocess;
-  if (boxes) return [...new Set([boxes.boxes, boxes.scores, boxes.classes])];
-  return outputs;
 }
 
 async function withSoftmax(

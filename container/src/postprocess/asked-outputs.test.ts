@@ -1,5 +1,11 @@
 import { postprocessSchema } from '@sagemaker-tfs/manifest';
-import { answeredNames, isAnswered, ownNames } from './asked-outputs.ts';
+import {
+  answeredNames,
+  isAnswered,
+  ownNames,
+  replacedByBoxes,
+  usualOutputs,
+} from './asked-outputs.ts';
 
 const spec = { tensorName: 't:0', dtype: 'float32', dtypeEnum: 1, shape: [-1] } as const;
 const signature = { outputs: { a: spec, b: spec, c: spec } };
@@ -15,6 +21,7 @@ test.each<[string, object | undefined, string[]]>([
   for (const name of ownNames(names, signature, postprocess)) {
     expect(isAnswered(name, signature, postprocess)).toBe(true);
   }
+  expect([...usualOutputs(signature, postprocess).keys()]).toEqual(names);
 });
 
 test('a name that answers show comes before the same name of the signature', () => {
@@ -25,4 +32,24 @@ test('a name that answers show comes before the same name of the signature', () 
   const takesItsPlace = postprocessSchema.parse({ outputs: ['a'], rename: { a: 'b' } });
   expect(ownNames(['b'], signature, takesItsPlace)).toEqual(['a']);
   expect(isAnswered('b', signature, takesItsPlace)).toBe(false);
+});
+
+describe('detections', () => {
+  const of = (boxes: string, scores: string, classes: string) =>
+    postprocessSchema.parse({ boxes: { boxes, scores, classes } });
+
+  test('only the outputs that they are made of are answered unless others are named', () => {
+    const usual = (boxes: ReturnType<typeof of>) => [...usualOutputs(signature, boxes).values()];
+    expect(usual(of('c', 'a', 'a'))).toEqual(['a', 'c']);
+    // Of a signature that lacks one of them no detections are made.
+    expect(usual(of('c', 'a', 'x'))).toEqual(['a', 'b', 'c']);
+  });
+
+  test('nothing else is answered beside all of them', () => {
+    const boxes = of('a', 'b', 'b');
+    expect(replacedByBoxes(['b', 'a'], boxes)).toBeUndefined();
+    expect(replacedByBoxes(['b', 'c'], boxes)).toBeUndefined();
+    expect(replacedByBoxes(['b', 'c', 'a'], boxes)).toBe('c');
+    expect(replacedByBoxes(['a', 'b', 'c'], undefined)).toBeUndefined();
+  });
 });

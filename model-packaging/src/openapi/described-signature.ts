@@ -1,6 +1,5 @@
 /** A signature with all that its JSON depends on. */
 import type { Postprocess } from '@sagemaker-tfs/manifest';
-import { METHOD_NAMES } from '@sagemaker-tfs/tensors';
 import type { SignatureReport, TensorReport } from '../inspect/report.ts';
 import type { ExampleFeature } from '../saved-model/example-features.ts';
 
@@ -15,11 +14,6 @@ export interface DescribedSignature {
 
 /** Inputs of a signature by name. */
 export type Inputs = Readonly<Record<string, TensorReport>>;
-
-/** True for classify and regress: with `tfs-method` they answer `results`. */
-export function answersResults({ methodName }: SignatureReport): boolean {
-  return methodName === METHOD_NAMES.classify || methodName === METHOD_NAMES.regress;
-}
 
 /** Inputs without a default of their own. */
 export function neededInputs(inputs: Inputs): string[] {

@@ -1,8 +1,9 @@
 /** JSON answers of a signature, as schemas. They follow TensorFlow Serving's REST API. */
 import type { Postprocess } from '@sagemaker-tfs/manifest';
 import { METHOD_NAMES } from '@sagemaker-tfs/tensors';
+import { answersResults } from '../inspect/can-be-asked.ts';
 import type { TensorReport } from '../inspect/report.ts';
-import { answersResults, type DescribedSignature } from './described-signature.ts';
+import type { DescribedSignature } from './described-signature.ts';
 import {
   anyOf,
   isCarried,
@@ -60,9 +61,7 @@ function valuesOf(
     const isOne = others.length === 0 && required === undefined;
     return [isOne ? only[1] : objectSchema(Object.fromEntries(entries), required)];
   };
-  const all = postprocess?.boxes
-    ? Object.keys(outputs)
-    : (postprocess?.outputs ?? Object.keys(outputs));
+  const all = postprocess?.outputs ?? Object.keys(outputs);
   const hasAll =
     isWhole && !postprocess?.boxes && all.every((name) => outputs[name] && schemaOf(outputs[name]));
   if (all.length < 2) return value(all);

@@ -1,6 +1,7 @@
 /** JSON requests of a signature, as schemas: TensorFlow Serving's forms, and plain values as instances. */
+import { answersResults } from '../inspect/can-be-asked.ts';
 import type { DescribedSignature, Inputs } from './described-signature.ts';
-import { answersResults, neededInputs, onlyInput } from './described-signature.ts';
+import { neededInputs, onlyInput } from './described-signature.ts';
 import {
   anyOf,
   elementSchema,

@@ -3,6 +3,7 @@
 import { type Manifest, shortFingerprint } from '@sagemaker-tfs/manifest';
 import { CUSTOM_ATTRIBUTES_HEADER } from '@sagemaker-tfs/tensors/custom-attributes';
 import type { DeclaredBodies } from '../handler/declared-bodies.ts';
+import { canBeAsked } from '../inspect/can-be-asked.ts';
 import type { InspectReport, ModelReport } from '../inspect/report.ts';
 import { callableSignatures, servedGraph } from '../inspect/served-graph.ts';
 import { relocated } from '../json-schema/references.ts';
@@ -77,12 +78,14 @@ function describedSignatures(
   manifest: Manifest | undefined,
 ): DescribedSignature[] {
   const newest = versions.at(-1);
-  return callableSignatures(servedGraph(newest)).map(([key, report]) => ({
-    key,
-    report,
-    features: newest?.exampleFeatures ?? {},
-    postprocess: manifest?.postprocess,
-  }));
+  return callableSignatures(servedGraph(newest))
+    .filter(([, report]) => canBeAsked(report, manifest))
+    .map(([key, report]) => ({
+      key,
+      report,
+      features: newest?.exampleFeatures ?? {},
+      postprocess: manifest?.postprocess,
+    }));
 }
 
 function descriptionOf(

@@ -1,6 +1,7 @@
 /** What to try each signature of a model with. */
 import { DEFAULT_SIGNATURE } from '@sagemaker-tfs/tensors';
 import { readManifest } from '../archive/lay-out.ts';
+import { canBeAsked, UNASKED } from '../inspect/can-be-asked.ts';
 import { declaredSample } from '../samples/declared-sample.ts';
 import { madeUpRequests } from '../samples/made-up-requests.ts';
 import type { SampleRequest } from '../samples/sample-file.ts';
@@ -41,11 +42,13 @@ export async function signatureTrials(directory: string): Promise<SignatureTrial
         const { key } = signature;
         const reason = writing.has(key)
           ? 'it writes variables of the model'
-          : Object.keys(signature.inputs).length === 0
-            ? 'it takes no inputs'
-            : declared && key !== usual
-              ? 'the handler declares its requests, which were tried on another one'
-              : undefined;
+          : !canBeAsked(signature, manifest)
+            ? UNASKED
+            : Object.keys(signature.inputs).length === 0
+              ? 'it takes no inputs'
+              : declared && key !== usual
+                ? 'the handler declares its requests, which were tried on another one'
+                : undefined;
         const requests = reason
           ? { reason }
           : declared

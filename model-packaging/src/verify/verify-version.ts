@@ -2,9 +2,11 @@
 
 import { unbatchableText } from '@sagemaker-tfs/container/unbatchable';
 import { LibTensorFlowError, SavedModelSession } from '@sagemaker-tfs/libtensorflow';
+import type { Manifest } from '@sagemaker-tfs/manifest';
 import { sentence } from '@sagemaker-tfs/manifest/sentence';
 import { own, type Signature, type TensorMap } from '@sagemaker-tfs/tensors';
 import { messageOf, PackagingError } from '../errors.ts';
+import { canBeAsked, UNASKED } from '../inspect/can-be-asked.ts';
 import { badSample, isServingError, type Sample } from '../samples/sample-file.ts';
 import { isNoSynthetic, syntheticInputs } from '../samples/synthetic.ts';
 import { syntheticExample } from '../samples/synthetic-example.ts';
@@ -26,6 +28,8 @@ interface VersionTrial extends VersionSource {
   readonly runs: number;
   /** Whether requests will be joined: then a note names each signature whose requests are not. */
   readonly batching: boolean;
+  /** Of the archive. */
+  readonly manifest: Manifest | undefined;
 }
 
 /** @throws PackagingError VERIFY_FAILED, BAD_SAMPLE */
@@ -81,12 +85,13 @@ interface Trial {
 /** The given samples for the signatures that have some, synthetic inputs for the others. */
 function trialsOf(
   session: SavedModelSession,
-  { samples, directory, batching }: VersionTrial,
+  { samples, directory, batching, manifest }: VersionTrial,
 ): Trial[] {
   const signatures = Object.values(session.signatures);
   signatures.sort((a, b) => (a.key < b.key ? -1 : 1));
   return signatures.flatMap((signature): Trial[] => {
-    const toKnow = (batching && unbatchableText(signature)) || '';
+    const isAsked = canBeAsked(signature, manifest);
+    const toKnow = (isAsked ? batching && unbatchableText(signature) : UNASKED) || '';
     const given = samples.filter(
       ({ request, inputs }) => request.signature === signature.key && inputs,
     );

@@ -69,6 +69,23 @@ describe('every signature is run by TensorFlow', () => {
     }
   });
 
+  test('those that no request can call are named, unless a handler may', async () => {
+    const { basePath } = fixtureModel('multi_signature');
+    const handler = scratch.write('own.ts', 'export const handler = (data) => data;');
+    const postprocess = { outputs: ['sum'] };
+    const notes = async (options: Partial<PackageOptions>) =>
+      (await verifyArchive(await pack(basePath, options))).versions.flatMap(({ signatures }) =>
+        signatures.filter(({ note }) => note).map(({ signature, note }) => `${signature}: ${note}`),
+      );
+    expect(await notes({ postprocess })).toEqual(
+      ['label', 'linear', 'statistics'].map(
+        (key) =>
+          `${key}: \`postprocess.outputs\` names none of its outputs, so no request can call it`,
+      ),
+    );
+    expect(await notes({ postprocess, handler })).toEqual([]);
+  });
+
   test('on given samples of TensorFlow Serving’s JSON and of .npz', async () => {
     const json = scratch.write(
       'sample.json',

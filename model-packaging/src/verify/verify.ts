@@ -98,6 +98,7 @@ export async function verifyArchive(
             samples: isNewest ? samples : [],
             runs: options.runs ?? DEFAULT_RUNS,
             batching: options.batching ?? false,
+            manifest,
           }),
         );
       }
