@@ -23,7 +23,7 @@ export interface TuneRun {
   readonly inputBytes: number;
   /** Of one answer. */
   readonly outputBytes: number;
-  readonly contentType: string;
+  readonly contentTypes: readonly string[];
   /** Seconds of each measurement. */
   readonly seconds: number;
   /** Of the command line, behind `sagemaker-tfs`. */
@@ -31,7 +31,7 @@ export interface TuneRun {
 }
 
 export async function tuneReport(tuned: TuneRun): Promise<string> {
-  const { points, knee, run, samples, inputBytes, contentType, seconds, words } = tuned;
+  const { points, knee, run, samples, inputBytes, contentTypes, seconds, words } = tuned;
   const command = [commandName(), ...words.map(shellWord)].join(' ');
   return reportPage({
     title: 'The load to run with',
@@ -39,7 +39,7 @@ export async function tuneReport(tuned: TuneRun): Promise<string> {
     sections: [curveSection(points, knee), knee && (await costSection(tuned, knee))],
     run,
     facts: {
-      Samples: `${samples.length} files of ${contentType}, ${Math.round(inputBytes)} bytes on average, ${samples[0]} the first`,
+      Samples: `${samples.length} files of ${contentTypes.join(' and ')}, ${Math.round(inputBytes)} bytes on average, ${samples[0]} the first`,
       Load: `each setting for ${seconds} s, after a warm-up of a third`,
       Command: html`<code>${command}</code>`,
     },

@@ -5,13 +5,18 @@ import { CommandError } from '../errors.ts';
 import { summarize } from '../output/latency.ts';
 import type { Point } from './point.ts';
 
+/** One request. */
+export interface Sample {
+  readonly body: Uint8Array;
+  /** Of its file, for messages. */
+  readonly name: string;
+  readonly contentType: string;
+}
+
 /** What is sent. */
 export interface Samples {
-  /** Bodies, sent in turn. */
-  readonly bodies: readonly Uint8Array[];
-  /** Of each body's file, for messages. */
-  readonly names: readonly string[];
-  readonly contentType: string;
+  /** Sent in turn. */
+  readonly requests: readonly Sample[];
   readonly accept?: string;
   /** Sees every answer. */
   readonly onAnswer?: (answer: Answer) => void;
@@ -20,16 +25,18 @@ export interface Samples {
 }
 
 /** Bodies of several images each, as the runtime takes them: each image behind its length. */
-function inBatches({ bodies, ...rest }: Samples, batchSize: number): Samples {
-  if (batchSize === 1) return { bodies, ...rest };
-  const joined = bodies.map((_, start) => {
-    const images = Array.from(
-      { length: batchSize },
-      (__, i) => bodies[(start + i) % bodies.length] as Uint8Array,
-    );
-    return Buffer.concat(images.flatMap(encodeLengthPrefixed));
+function inBatches(requests: Samples['requests'], batchSize: number): Samples['requests'] {
+  if (batchSize === 1) return requests;
+  return requests.map(({ name }, start) => {
+    const images = Array.from({ length: batchSize }, (_, i) => turn(requests, start + i).body);
+    const body = Buffer.concat(images.flatMap(encodeLengthPrefixed));
+    return { body, name, contentType: 'application/octet-stream' };
   });
-  return { ...rest, bodies: joined, contentType: 'application/octet-stream' };
+}
+
+/** The sample whose turn it is. */
+function turn(requests: Samples['requests'], at: number): Sample {
+  return requests[at % requests.length] as Sample;
 }
 
 /** Part of the time that comes before what is measured. */
@@ -46,7 +53,7 @@ export async function measure(
   signal: AbortSignal,
 ): Promise<Pick<Point, 'imagesPerSecond' | 'p50' | 'p95' | 'errors'>> {
   const { concurrency, batchSize, seconds } = settings;
-  const batches = inBatches(samples, batchSize);
+  const batches = { ...samples, requests: inBatches(samples.requests, batchSize) };
   await loop(target, batches, concurrency, seconds * WARM_UP, signal);
   const started = performance.now();
   const { latencies, errors, lastError } = await loop(
@@ -72,7 +79,7 @@ export async function measure(
 
 async function loop(
   target: Target,
-  { bodies, contentType, accept, onAnswer, onError }: Samples,
+  { requests, accept, onAnswer, onError }: Samples,
   concurrency: number,
   seconds: number,
   signal: AbortSignal,
@@ -83,7 +90,7 @@ async function loop(
   let lastError: unknown;
   const one = async () => {
     do {
-      const body = bodies[sent++ % bodies.length] as Uint8Array;
+      const { body, contentType } = turn(requests, sent++);
       const from = performance.now();
       try {
         const answer = await predict(target, body, {

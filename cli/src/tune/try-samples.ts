@@ -11,17 +11,17 @@ const NAMED = 3;
 /** @throws CommandError TUNE_FAILED with the samples that were refused, and the answer to the first of them */
 export async function trySamples(
   target: Target,
-  { bodies, names, contentType, accept }: Samples,
+  { requests, accept }: Samples,
   signal: AbortSignal,
 ): Promise<void> {
   const refused: { readonly name: string; readonly error: PredictionError }[] = [];
-  for (const [at, body] of bodies.entries()) {
+  for (const { body, name, contentType } of requests) {
     try {
       await predict(target, body, { contentType, signal, ...(accept && { accept }) });
     } catch (error) {
       // Without a status nobody answered, which is no matter of the sample.
       if (!(error instanceof PredictionError) || error.status === undefined) throw error;
-      refused.push({ name: names[at] ?? `sample ${at}`, error });
+      refused.push({ name, error });
     }
   }
   const [first] = refused;
@@ -31,7 +31,7 @@ export async function trySamples(
     'TUNE_FAILED',
     messageOf(
       refused.map(({ name }) => name),
-      bodies.length,
+      requests.length,
       answer,
     ),
   );

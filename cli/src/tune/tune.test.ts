@@ -124,16 +124,19 @@ test('a sweep over a served model: every setting measured, charted, and the knee
   expect(await readFile(chart, 'utf8')).toContain('Throughput against latency');
 });
 
-test('something that serves already is measured as it is, errors counted', async () => {
+test('something that serves already is measured as it is, each sample with its own type, errors counted', async () => {
   let calls = 0;
-  const stub = await startStub((_body, response) =>
-    ++calls % 10 === 0 ? void response.writeHead(400).end('{"error":"no"}') : '{}',
-  );
-  const sample = join(work, 'a.json');
-  await writeFile(sample, '{"instances":[1]}');
+  const sent = new Set<string>();
+  const stub = await startStub((body, response, { headers }) => {
+    sent.add(`${body} as ${headers['content-type']}`);
+    return ++calls % 10 === 0 ? void response.writeHead(400).end('{"error":"no"}') : '{}';
+  });
+  const samples = { 'a.json': '{"instances":[1]}', 'b.csv': '1,2' };
+  for (const [name, body] of Object.entries(samples)) await writeFile(join(work, name), body);
   const grid = ['--max-concurrency', '2', '--seconds', '1', '--json'];
-  const { stdout } = await sagemakerTfs(['tune', sample, '--url', stub.url, ...grid]);
+  const { stdout } = await sagemakerTfs(['tune', work, '--url', stub.url, ...grid]);
   await stub.close();
+  expect([...sent].sort()).toEqual(['1,2 as text/csv', '{"instances":[1]} as application/json']);
   const { points, code, error } = JSON.parse(stdout);
   expect(code).toBe('NO_KNEE');
   // Nobody asked for a latency.

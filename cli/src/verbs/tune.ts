@@ -149,8 +149,6 @@ function noKnee(
 /** What a sweep measured, and with what. */
 interface Swept {
   readonly points: readonly Point[];
-  /** Of the files that were sent. */
-  readonly names: readonly string[];
   readonly samples: Samples;
   /** The last one. */
   readonly answer: Answer | undefined;
@@ -177,7 +175,7 @@ async function sweep(
     options.decodeThreads.map((decodeThreads) => ({ maxBatchSize, decodeThreads })),
   );
   const each = concurrencies.length * options.batchSizes.length;
-  const { names, samples } = await readSamples(files, options);
+  const samples = await readSamples(files, options);
   const bar = progress('settings', each * (model ? servers.length : 1));
   let done = 0;
   let answer: Answer | undefined;
@@ -205,13 +203,13 @@ async function sweep(
         throw withHint(error, target);
       })
   ).finally(bar.stop);
-  return { points, names, samples, answer, refusal };
+  return { points, samples, answer, refusal };
 }
 
 /** Most samples that are sent. */
 const SAMPLES = 64;
 
-async function readSamples(files: string[], options: Options) {
+async function readSamples(files: string[], options: Options): Promise<Samples> {
   const { readdir, readFile, stat } = await import('node:fs/promises');
   const { join } = await import('node:path');
   const { requireMediaType } = await import('../serving/media-type.ts');
@@ -220,14 +218,16 @@ async function readSamples(files: string[], options: Options) {
     return info.isFile() ? [path] : (await readdir(path)).sort().map((name) => join(path, name));
   };
   const names = (await Promise.all(files.map(filesOf))).flat().slice(0, SAMPLES);
-  const [first] = names;
-  if (!first) throw usageError('no sample is named. Name files with the request bodies to send.');
-  const bodies = await Promise.all(names.map((file) => readFile(file)));
-  const contentType = options.contentType ?? requireMediaType(first);
-  return {
-    names,
-    samples: { bodies, names, contentType, ...(options.accept && { accept: options.accept }) },
-  };
+  if (names.length === 0) {
+    throw usageError('no sample is named. Name files with the request bodies to send.');
+  }
+  const requests = await Promise.all(
+    names.map(async (name) => {
+      const contentType = options.contentType ?? requireMediaType(name);
+      return { name, contentType, body: await readFile(name) };
+    }),
+  );
+  return { requests, ...(options.accept && { accept: options.accept }) };
 }
 
 async function recommended(options: Options, signal: AbortSignal): Promise<Point[]> {
@@ -252,22 +252,23 @@ async function recommended(options: Options, signal: AbortSignal): Promise<Point
 
 async function report(
   file: string,
-  { points, knee, names = [], samples, answer }: Partial<Swept> & Pick<TuneRun, 'points' | 'knee'>,
+  { points, knee, samples, answer }: Partial<Swept> & Pick<TuneRun, 'points' | 'knee'>,
   { seconds }: Options,
 ): Promise<void> {
   const { runFacts } = await import('../bench/run-facts.ts');
   const { tuneReport } = await import('../report/tune-report.ts');
   const { writeWhole } = await import('../output/write-whole.ts');
-  const sizes = samples?.bodies.map(({ byteLength }) => byteLength) ?? [];
+  const requests = samples?.requests ?? [];
+  const bytes = requests.reduce((sum, { body }) => sum + body.byteLength, 0);
   const page = await tuneReport({
     points,
     knee,
     run: runFacts(answer?.customAttributes),
-    samples: names,
-    inputBytes: sizes.reduce((sum, size) => sum + size, 0) / Math.max(1, sizes.length),
+    samples: requests.map(({ name }) => name),
+    inputBytes: bytes / Math.max(1, requests.length),
     // Of one image: an answer to several is for all of them.
     outputBytes: (answer?.bytes.byteLength ?? 0) / (points.at(-1)?.batchSize ?? 1),
-    contentType: samples?.contentType ?? '',
+    contentTypes: [...new Set(requests.map(({ contentType }) => contentType))],
     seconds,
     words: process.argv.slice(2),
   });
