@@ -13,12 +13,12 @@ import {
 } from 'aws-cdk-lib/aws-batch';
 import { InstanceType, type IVpc } from 'aws-cdk-lib/aws-ec2';
 import { ContainerImage, LogDriver } from 'aws-cdk-lib/aws-ecs';
-import { Rule, type Schedule } from 'aws-cdk-lib/aws-events';
+import { type IRuleTarget, Rule, type Schedule } from 'aws-cdk-lib/aws-events';
 import { BatchJob } from 'aws-cdk-lib/aws-events-targets';
-import { Grant, type IGrantable, type IRole } from 'aws-cdk-lib/aws-iam';
+import { Grant, type IGrantable, type IRole, PolicyStatement } from 'aws-cdk-lib/aws-iam';
 import { RetentionDays } from 'aws-cdk-lib/aws-logs';
 import type { ITopic } from 'aws-cdk-lib/aws-sns';
-import { Annotations, Aws, Duration, Fn, Resource } from 'aws-cdk-lib/core';
+import { Annotations, Aws, Duration, Names, Resource } from 'aws-cdk-lib/core';
 import type { Construct } from 'constructs';
 import { tellOfBlockedQueue, tellOfEndedJobs } from './batch/tell-of-ends.ts';
 import { checkWorker } from './batch-worker/check-props.ts';
@@ -37,7 +37,7 @@ import { createLogGroup, setEncryptionKey, setFormerKeys } from './encryption.ts
 import { eventsRole } from './event-role.ts';
 import { warnOfImporters } from './stack-references.ts';
 import { keepUnstarted } from './undelivered.ts';
-import { justifyManagedPolicy } from './wildcards.ts';
+import { justifyManagedPolicy, justifyWildcard } from './wildcards.ts';
 
 /** As long as SageMaker lets a Processing job run. */
 const DEFAULT_TIMEOUT = Duration.days(5);
@@ -77,6 +77,12 @@ export class BatchWorker extends Resource {
   readonly queue: JobQueue;
   /** The job; its parameters `input` and `output` are S3 URIs, with the props' places as default. */
   readonly definition: EcsJobDefinition;
+  /**
+   * Name of the definition without a revision: AWS Batch takes the latest active one. Every deployment that changes the job
+   * makes another revision, and deregisters the one before, which `definition.jobDefinitionArn` names.
+   * @see https://docs.aws.amazon.com/batch/latest/APIReference/API_SubmitJob.html
+   */
+  readonly definitionName: string;
   readonly computeEnvironment: ManagedEc2EcsComputeEnvironment;
   /** Role of the workers. */
   readonly role: IRole;
@@ -92,6 +98,8 @@ export class BatchWorker extends Resource {
     this.role = createWorkerRole(this, props);
     this.computeEnvironment = this.createInstances(props);
     this.queue = this.createQueue(props);
+    // Its digest tells stacks apart: definitions of one name would be revisions of each other.
+    this.definitionName = Names.uniqueResourceName(this, { maxLength: 128, separator: '-' });
     this.definition = this.createDefinition(props);
     const change = 'model, image or settings of the worker';
     warnOfImporters(this, 'definition', this.definition.jobDefinitionArn, change);
@@ -108,16 +116,28 @@ export class BatchWorker extends Resource {
    * @see https://docs.aws.amazon.com/batch/latest/userguide/iam-example-restrict-job-submission.html
    */
   grantStart(grantee: IGrantable): Grant {
-    const { stack } = this;
-    const nameAndRevision = Fn.select(1, Fn.split('/', this.definition.jobDefinitionArn));
-    const name = Fn.select(0, Fn.split(':', nameAndRevision));
-    const arn = (resource: string, resourceName: string) =>
-      stack.formatArn({ service: 'batch', resource, resourceName });
+    const jobs = this.stack.formatArn({ service: 'batch', resource: 'job', resourceName: '*' });
     const allow = (actions: string[], resourceArns: string[]) =>
       Grant.addToPrincipal({ grantee, actions, resourceArns });
-    return allow(['batch:SubmitJob'], [arn('job-definition', `${name}:*`), this.queue.jobQueueArn])
-      .combine(allow(['batch:TagResource'], [arn('job', '*')]))
-      .combine(allow(['batch:DescribeJobs', 'batch:ListJobs'], ['*']));
+    const looks = ['batch:DescribeJobDefinitions', 'batch:DescribeJobs', 'batch:ListJobs'];
+    return allow(['batch:SubmitJob'], [...this.definitionArns, this.queue.jobQueueArn])
+      .combine(allow(['batch:TagResource'], [jobs]))
+      .combine(allow(looks, ['*']));
+  }
+
+  /**
+   * What a request that names no revision is checked against: the latest one, as AWS documents it, or the name alone, as
+   * others have seen it.
+   * @see https://docs.aws.amazon.com/batch/latest/userguide/iam-example-restrict-job-submission.html
+   * @see https://github.com/aws/aws-sdk-js/issues/4280
+   */
+  private get definitionArns(): [withoutRevision: string, withAnyRevision: string] {
+    const arn = this.stack.formatArn({
+      service: 'batch',
+      resource: 'job-definition',
+      resourceName: this.definitionName,
+    });
+    return [arn, `${arn}:*`];
   }
 
   private createInstances(props: BatchWorkerProps): ManagedEc2EcsComputeEnvironment {
@@ -198,6 +218,7 @@ export class BatchWorker extends Resource {
     // The execution role has them.
     Annotations.of(container).acknowledgeWarning('@aws-cdk/aws-ecs:ecrImageRequiresPolicy');
     return new EcsJobDefinition(this, 'Definition', {
+      jobDefinitionName: this.definitionName,
       container,
       parameters: { ...workerParameters(props) },
       retryAttempts: props.attempts ?? DEFAULT_ATTEMPTS,
@@ -208,19 +229,25 @@ export class BatchWorker extends Resource {
   }
 
   private runOn(schedule: Schedule, topic: ITopic | undefined): void {
-    eventsRole(this.definition);
-    const deadLetterQueue = keepUnstarted(this, topic);
-    new Rule(this, 'Schedule', {
-      schedule,
-      targets: [
-        new BatchJob(
-          this.queue.jobQueueArn,
-          this.queue,
-          this.definition.jobDefinitionArn,
-          this.definition,
-          { ...(this.workers > 1 && { size: this.workers }), deadLetterQueue },
-        ),
-      ],
+    const role = eventsRole(this.definition);
+    const [definition, withRevision] = this.definitionArns;
+    role.addToPrincipalPolicy(
+      new PolicyStatement({ actions: ['batch:SubmitJob'], resources: [withRevision] }),
+    );
+    justifyWildcard(role, withRevision, 'Every deployment makes another revision of the job');
+    const target = new BatchJob(this.queue.jobQueueArn, this.queue, definition, this.definition, {
+      ...(this.workers > 1 && { size: this.workers }),
+      deadLetterQueue: keepUnstarted(this, topic),
     });
+    // An event between the update of the job and that of the rule would name a revision that is deregistered.
+    const bind: IRuleTarget['bind'] = (rule, id) => {
+      const { batchParameters: named, ...config } = target.bind(rule, id);
+      return named
+        ? { ...config, batchParameters: { ...named, jobDefinition: this.definitionName } }
+        : config;
+    };
+    new Rule(this, 'Schedule', { schedule, targets: [{ bind }] }).node.addDependency(
+      this.definition,
+    );
   }
 }

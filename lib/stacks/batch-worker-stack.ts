@@ -58,14 +58,14 @@ export class BatchWorkerStack extends Stack {
       ...(schedule && { schedule: Schedule.expression(schedule) }),
       ...(email && { topic: emailTopic(this, 'Notifications', email) }),
     });
-    const { queue, definition, workers } = this.worker;
+    const { queue, definitionName, workers } = this.worker;
     const outputs = {
       InputUri: bucket.s3UrlForObject(INPUT_PREFIX),
       OutputUri: bucket.s3UrlForObject(OUTPUT_PREFIX),
       JobQueueArn: queue.jobQueueArn,
-      JobDefinitionArn: definition.jobDefinitionArn,
+      JobDefinition: definitionName,
       JobQueueUrl: `${consoleUrl(this)}/batch/home?region=${Aws.REGION}#queues/detail/${queue.jobQueueArn}`,
-      StartCommand: `npx sagemaker-tfs batch start --engine batch --job-queue ${queue.jobQueueArn} --job-definition ${definition.jobDefinitionArn} --instance-count ${workers}`,
+      StartCommand: `npx sagemaker-tfs batch start --engine batch --job-queue ${queue.jobQueueArn} --job-definition ${definitionName} --instance-count ${workers}`,
     };
     for (const [name, value] of Object.entries(outputs)) new CfnOutput(this, name, { value });
   }

@@ -103,12 +103,17 @@ test('every field reaches AWS Batch', () => {
 
 test('has outputs to start a run with', () => {
   const made = workerOf({ workers: 3 });
-  for (const name of ['InputUri', 'OutputUri', 'JobQueueArn', 'JobDefinitionArn', 'JobQueueUrl']) {
+  for (const name of ['InputUri', 'OutputUri', 'JobQueueArn', 'JobDefinition', 'JobQueueUrl']) {
     made.hasOutput(name, Match.anyValue());
   }
   const command = JSON.stringify(made.findOutputs('StartCommand'));
   expect(command).toContain('sagemaker-tfs batch start --engine batch --job-queue ');
   expect(command).toContain(' --instance-count 3');
+  const jobs = made.findResources('AWS::Batch::JobDefinition');
+  const [name] = Object.values(jobs).map(({ Properties }) => String(Properties.JobDefinitionName));
+  expect(command).toContain(` --job-definition ${name} `);
+  // The revision of today is deregistered by the next deployment.
+  expect(JSON.stringify(made.findOutputs('*'))).not.toContain(Object.keys(jobs)[0]);
 });
 
 describe('the image that is built is that of the first type', () => {

@@ -255,7 +255,7 @@ test('a worker reads its inputs, its model and its answers, writes answers, and 
 });
 
 test('a schedule starts as many workers as the run has, and an alarm tells of runs that did not start', () => {
-  const { template } = deploy((stack) => ({
+  const { template, worker } = deploy((stack) => ({
     schedule: Schedule.expression('rate(1 day)'),
     workers: 12,
     topic: new Topic(stack, 'Topic'),
@@ -264,9 +264,16 @@ test('a schedule starts as many workers as the run has, and an alarm tells of ru
   template.hasResourceProperties('AWS::Events::Rule', {
     ScheduleExpression: 'rate(1 day)',
     Targets: [
-      Match.objectLike({ BatchParameters: Match.objectLike({ ArrayProperties: { Size: 12 } }) }),
+      Match.objectLike({
+        BatchParameters: Match.objectLike({
+          ArrayProperties: { Size: 12 },
+          // Without a revision: an update of the job deregisters the one that the rule would name.
+          JobDefinition: worker.definitionName,
+        }),
+      }),
     ],
   });
+  expect(only(template, 'AWS::Batch::JobDefinition').JobDefinitionName).toBe(worker.definitionName);
 });
 
 test('one worker is a plain job: AWS Batch takes no array of one', () => {
@@ -468,13 +475,14 @@ test('whoever is let start runs may submit this job, in any revision, to this qu
           // Without the revision of today, which a request for the newest does not name tomorrow.
           Resource: Match.arrayWith([
             { 'Fn::GetAtt': [Match.stringLikeRegexp('^WorkerQueue'), 'JobQueueArn'] },
-            {
-              'Fn::Join': ['', Match.arrayWith([Match.stringLikeRegexp(':job-definition/'), ':*'])],
-            },
+            { 'Fn::Join': ['', Match.arrayWith([`:job-definition/${worker.definitionName}:*`])] },
           ]),
         }),
         Match.objectLike({ Action: 'batch:TagResource' }),
-        Match.objectLike({ Action: ['batch:DescribeJobs', 'batch:ListJobs'], Resource: '*' }),
+        Match.objectLike({
+          Action: ['batch:DescribeJobDefinitions', 'batch:DescribeJobs', 'batch:ListJobs'],
+          Resource: '*',
+        }),
       ]),
     },
   });

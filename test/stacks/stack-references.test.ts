@@ -1,11 +1,13 @@
 /** Names, versions and revisions that updates renew, in other stacks than theirs. */
 import { LaunchTemplate, Vpc } from 'aws-cdk-lib/aws-ec2';
+import { Schedule } from 'aws-cdk-lib/aws-events';
 import { AccountRootPrincipal, Role } from 'aws-cdk-lib/aws-iam';
 import { Bucket } from 'aws-cdk-lib/aws-s3';
 import {
   App,
   CfnOutput,
   CrossStackReferences,
+  Duration,
   NestedStack,
   ReferenceStrength,
   Stack,
@@ -174,6 +176,7 @@ function apart(context: Record<string, unknown>): { exported: string[]; warned: 
   endpoint.grantInvoke(role);
   new EndpointMonitoring(caller, 'Monitoring', { endpoint });
   new EndpointApi(caller, 'Api', { endpoint, auth: 'iam' });
+  new CfnOutput(caller, 'Job', { value: worker.definition.jobDefinitionArn });
   new CfnOutput(caller, 'Config', { value: endpoint.endpointConfigName });
   const { stacks } = app.synth();
   const exported = stacks.flatMap(({ template }) => {
@@ -201,4 +204,34 @@ test('every export that an update changes is a warning', () => {
 test('weak references to what updates change are no warning', () => {
   expect(apart(WEAK).warned).toEqual([]);
   expect(apart({ ...STRONG, [FLAG]: 'both' }).warned).toEqual([]);
+});
+
+test('a grant of a worker to a role of another stack exports no revision, and the schedule names none', () => {
+  const app = new App({ context: { ...STRONG, 'aws:cdk:bundling-stacks': [] } });
+  const [work, caller] = [new Stack(app, 'Work'), new Stack(app, 'Caller')];
+  const place = { bucket: Bucket.fromBucketName(work, 'Data', 'data'), prefix: 'in/' };
+  const worker = new BatchWorker(work, 'Worker', {
+    model: new TensorFlowModel(work, 'Model', {
+      image: existingImage({ variant: 'cpu' }),
+      modelData: ModelData.fromArchive(place.bucket, 'm/1.tar.gz'),
+    }),
+    vpc: new Vpc(work, 'Vpc'),
+    input: place,
+    output: { ...place, prefix: 'out/' },
+    contentType: 'application/json',
+    schedule: Schedule.rate(Duration.days(1)),
+  });
+  worker.grantStart(new Role(caller, 'Role', { assumedBy: new AccountRootPrincipal() }));
+  const { stacks } = app.synth();
+  const [{ template } = { template: {} }, ...rest] = stacks.filter(({ id }) => id === 'Work');
+  expect(rest).toEqual([]);
+  const { Resources, Outputs = {} } = template as Part;
+  expect(Object.values(Outputs).map(({ Value }) => Value)).toEqual([
+    { 'Fn::GetAtt': [expect.stringMatching(/^WorkerQueue/), 'JobQueueArn'] },
+  ]);
+  const [[job] = []] = Object.entries(Resources).filter(
+    ([, { Type }]) => Type === 'AWS::Batch::JobDefinition',
+  );
+  // Its revision is in nothing else, so no update of it leaves anything behind that names a former one.
+  expect(JSON.stringify(template)).not.toContain(`{"Ref":"${job}"}`);
 });

@@ -70,21 +70,27 @@ async function startOnBatch(options: Options, command: Command): Promise<void> {
     if (remark !== undefined) warn(remark);
   }
   const { requireFreeOutputs } = await import('../batch/aws/hold-outputs.ts');
-  const { startBatchJob } = await import('../batch/aws/start-batch-job.ts');
+  const { outputsOf, startBatchJob } = await import('../batch/aws/start-batch-job.ts');
   const jobName = options.jobName ?? nameOf('worker', new Date());
   const workers = options.instanceCount;
   const places = { inputUri, outputUri };
   const own = { region, environment: env ?? {}, tags: tag ?? {} };
-  const jobId = await asking(region, async (clients) => {
-    const remark = outputUri && (await requireFreeOutputs(clients, outputUri));
+  const { jobId, writesTo } = await asking(region, async (clients) => {
+    const outputs =
+      outputUri === undefined ? await outputsOf({ jobDefinition, region }) : { outputUri };
+    const remark =
+      outputs.outputUri === undefined
+        ? outputs.remark
+        : await requireFreeOutputs(clients, outputs.outputUri);
     if (remark) warn(remark);
-    return startBatchJob({ jobName, jobQueue, jobDefinition, workers, ...places, ...own });
+    const job = { jobName, jobQueue, jobDefinition, workers, ...places, ...own };
+    return { jobId: await startBatchJob(job), writesTo: outputs.outputUri };
   });
   printResult(
     json,
     { started: true, jobName, jobId, workers },
     () =>
-      `Started ${jobName} (${jobId}) with ${workers} workers. When it has ended: ${commandName()} batch verify --input-uri ${inputUri ?? 'S3-URI'} --output-uri ${outputUri ?? 'S3-URI'}`,
+      `Started ${jobName} (${jobId}) with ${workers} workers. When it has ended: ${commandName()} batch verify --input-uri ${inputUri ?? 'S3-URI'} --output-uri ${writesTo ?? 'S3-URI'}`,
   );
 }
 

@@ -25,7 +25,7 @@ class Tiles extends Stack {
       workers: 20,
     });
     new CfnOutput(this, 'Queue', { value: worker.queue.jobQueueArn });
-    new CfnOutput(this, 'Job', { value: worker.definition.jobDefinitionArn });
+    new CfnOutput(this, 'Job', { value: worker.definitionName });
   }
 }
 

@@ -20,7 +20,7 @@ let sagemaker: SageMakerStandIn;
 /** States of jobs by their names. */
 let jobs: Map<string, string>;
 /** Answers a call instead, where it returns something. */
-let instead: (operation: string) => object | undefined;
+let instead: (operation: string, input: unknown) => object | undefined;
 
 beforeEach(async () => {
   s3 = await startS3(50);
@@ -29,7 +29,7 @@ beforeEach(async () => {
   jobs = new Map();
   instead = () => undefined;
   sagemaker = await startService((operation, input) => {
-    const answer = instead(operation);
+    const answer = instead(operation, input);
     if (answer) return answer;
     if (operation === 'DescribeModel') return MODEL;
     const { TransformJobName, ProcessingJobName } = input as Record<string, string>;
@@ -231,11 +231,12 @@ function leave(what: object): void {
 }
 
 /** Starts workers of AWS Batch. */
-function workers(outputUri = 's3://tiles/out/') {
+function workers(outputUri = 's3://tiles/out/', definition = 'd') {
   return sagemakerTfs(
     [
-      ...['batch', 'start', '--engine', 'batch', '--job-queue', 'q', '--job-definition', 'd'],
-      ...['--instance-count', '2', '--output-uri', outputUri, '--json'],
+      ...['batch', 'start', '--engine', 'batch', '--job-queue', 'q', '--instance-count', '2'],
+      ...['--job-definition', definition, '--json'],
+      ...(outputUri === '' ? [] : ['--output-uri', outputUri]),
     ],
     { ...TEST_CREDENTIALS, AWS_ENDPOINT_URL: sagemaker.url, AWS_ENDPOINT_URL_S3: s3.url },
   );
@@ -256,6 +257,42 @@ describe('workers of AWS Batch', () => {
       operation === 'submitjob' ? { jobArn: 'arn', jobId: 'id', jobName: 'n' } : undefined;
     expect(JSON.parse((await workers()).stdout)).toMatchObject({ started: true, jobId: 'id' });
     expect(submitted()).toBe(1);
+  });
+
+  const ARN = 'arn:aws:batch:us-east-1:123456789012:job-definition/tiles';
+  const revisionOf = (revision: number, output: string) => ({
+    ...{ jobDefinitionName: 'tiles', revision, parameters: { output } },
+    containerProperties: { command: ['batch-worker', '--output', 'Ref::output'] },
+  });
+
+  test.each([
+    ['by name', 'tiles', { jobDefinitionName: 'tiles', status: 'ACTIVE' }],
+    ['by ARN', ARN, { jobDefinitionName: 'tiles', status: 'ACTIVE' }],
+    ['with its revision', `${ARN}:3`, { jobDefinitions: [`${ARN}:3`] }],
+  ])('without a place take that of their definition, %s', async (_, definition, asked) => {
+    leave({ execution: 'arn:aws:states:eu-west-1:2:execution:m:x', returned: false });
+    const looks: unknown[] = [];
+    instead = (operation, input) => {
+      if (operation !== 'describejobdefinitions') return undefined;
+      looks.push(input);
+      const all = [revisionOf(2, 's3://tiles/old/'), revisionOf(3, 's3://tiles/out/')];
+      return { jobDefinitions: 'jobDefinitions' in asked ? all.slice(1) : all };
+    };
+    const { exitCode, stdout } = await workers('', definition);
+    expect(JSON.parse(stdout)).toMatchObject({ code: 'OUTPUTS_IN_USE' });
+    expect([exitCode, submitted(), looks]).toEqual([1, 0, [asked]]);
+  });
+
+  test('are started with a remark if their definition cannot be read', async () => {
+    instead = (operation) =>
+      operation === 'submitjob'
+        ? { jobArn: 'arn', jobId: 'id', jobName: 'n' }
+        : { __type: 'AccessDeniedException', message: 'no' };
+    const { exitCode, stderr } = await workers('', 'tiles');
+    expect([exitCode, stderr]).toEqual([
+      0,
+      expect.stringContaining('the job definition tiles cannot be read'),
+    ]);
   });
 
   test('are started with a remark if the lease cannot be read', async () => {

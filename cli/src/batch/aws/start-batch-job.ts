@@ -1,5 +1,6 @@
 /** Submits the job that a `BatchWorker` defines to its queue on AWS Batch. */
 import { BatchClient, SubmitJobCommand, type SubmitJobCommandInput } from '@aws-sdk/client-batch';
+import { outputOfDefinition } from './worker-job.ts';
 
 /** A run of workers. */
 interface BatchJobOptions {
@@ -17,6 +18,29 @@ interface BatchJobOptions {
   readonly environment: Readonly<Record<string, string>>;
   readonly tags: Readonly<Record<string, string>>;
   readonly region: string | undefined;
+}
+
+/**
+ * Where the workers of a definition write if the job names no other place.
+ * @returns a remark instead if nobody may look at the definition
+ */
+export async function outputsOf({
+  jobDefinition,
+  region,
+}: Pick<BatchJobOptions, 'jobDefinition' | 'region'>): Promise<{
+  readonly outputUri?: string | undefined;
+  readonly remark?: string;
+}> {
+  const batch = new BatchClient(region === undefined ? {} : { region });
+  try {
+    return { outputUri: await outputOfDefinition(batch, jobDefinition) };
+  } catch (error) {
+    if (!(error as Error).name.startsWith('AccessDenied')) throw error;
+    const remark = `the job definition ${jobDefinition} cannot be read, so another job may write to its outputs. Give --output-uri, or allow batch:DescribeJobDefinitions.`;
+    return { remark };
+  } finally {
+    batch.destroy();
+  }
 }
 
 /** Submits a job: an array of as many children as there are workers. @returns its id */

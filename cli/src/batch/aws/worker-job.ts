@@ -2,9 +2,10 @@
 import { Readable } from 'node:stream';
 import {
   type BatchClient,
-  DescribeJobDefinitionsCommand,
   DescribeJobsCommand,
+  type JobDefinition,
   type JobDetail,
+  paginateDescribeJobDefinitions,
 } from '@aws-sdk/client-batch';
 import { DescribeProcessingJobCommand, type SageMakerClient } from '@aws-sdk/client-sagemaker';
 import { CommandError } from '../../errors.ts';
@@ -126,12 +127,46 @@ async function outputOfBatch(batch: BatchClient, job: JobDetail): Promise<string
   const { parameters = {}, container, jobDefinition } = job;
   const own = outputOf(container?.command ?? [], parameters);
   if (own !== undefined || jobDefinition === undefined) return own;
-  const { jobDefinitions = [] } = await batch.send(
-    new DescribeJobDefinitionsCommand({ jobDefinitions: [jobDefinition] }),
-  );
-  const [definition] = jobDefinitions;
+  return outputOfDefinition(batch, jobDefinition, parameters);
+}
+
+/**
+ * Where workers of a definition write.
+ * @param named name or ARN, with or without a revision
+ * @param parameters of a job, which replace the definition's
+ * @returns undefined if there is no such definition, or nothing says so
+ */
+export async function outputOfDefinition(
+  batch: BatchClient,
+  named: string,
+  parameters: Readonly<Record<string, string>> = {},
+): Promise<string | undefined> {
+  const definition = await findDefinition(batch, named);
   const command = definition?.containerProperties?.command ?? [];
   return outputOf(command, { ...definition?.parameters, ...parameters });
+}
+
+/**
+ * Without a revision it is the latest active one, as for a job that is submitted. AWS Batch describes no more than a name then.
+ * @see https://docs.aws.amazon.com/batch/latest/APIReference/API_DescribeJobDefinitions.html
+ */
+async function findDefinition(
+  batch: BatchClient,
+  named: string,
+): Promise<JobDefinition | undefined> {
+  const [jobDefinitionName = '', revision] = named.slice(named.lastIndexOf('/') + 1).split(':');
+  const asked =
+    revision === undefined ? { jobDefinitionName, status: 'ACTIVE' } : { jobDefinitions: [named] };
+  let latest: JobDefinition | undefined;
+  for await (const { jobDefinitions = [] } of paginateDescribeJobDefinitions(
+    { client: batch },
+    asked,
+  )) {
+    for (const definition of jobDefinitions) {
+      if ((definition.revision ?? 0) > (latest?.revision ?? -1)) latest = definition;
+    }
+  }
+  return latest;
 }
 
 /** The worker's `--output`; undefined for a command of something else, or with a parameter that is not known. */

@@ -10,11 +10,12 @@ jest.setTimeout(60_000);
 const QUEUE = 'arn:aws:batch:us-east-1:123456789012:job-queue/tiles';
 const JOB = 'arn:aws:batch:us-east-1:123456789012:job-definition/tiles:3';
 
-/** Starts a run; what AWS Batch was asked for. */
+/** Starts a run; the jobs that AWS Batch was asked for. */
 async function start(...args: string[]) {
   const requests: unknown[] = [];
   const s3 = await startS3(50);
-  const standIn = await startService((_operation, input) => {
+  const standIn = await startService((operation, input) => {
+    if (operation !== 'submitjob') return { jobDefinitions: [] };
     requests.push(input);
     return { jobArn: 'arn', jobId: 'id-1', jobName: 'tiles' };
   });
