@@ -105,4 +105,16 @@ test('the test of the stacks, where the page puts it in a project that init make
   const { status, stdout } = run({});
   expect(status).toBe(1);
   expect(stdout).toContain('ml.c6i.xlarge');
+  // Stacks of environments lie in stages.
+  const config = join(work, 'serving.config.ts');
+  const place = "environments: [{ name: 'beta', account: '222222222222', region: 'eu-west-1' }]";
+  const inStages = readFileSync(config, 'utf8').replace(/^ {2}models: /m, `  ${place},\n$&`);
+  writeFileSync(config, inStages);
+  expect(run({ UPDATE_GOLDENS: '1' })).toMatchObject({ status: 0 });
+  const stacksOf = (text: string) => (JSON.parse(text) as string[]).sort();
+  const staged = stacksOf(readFileSync(stacksFile, 'utf8'));
+  expect(staged).toEqual(stacksOf(named).map((name) => name.replace('halves-', 'beta-halves-')));
+  expect(readdirSync(goldens)).toEqual(
+    expect.arrayContaining(staged.map((name) => `${name}.json`)),
+  );
 });

@@ -546,7 +546,8 @@ test.each([
 test('inspect --openapi prints one document, and nothing beside it', async () => {
   const model = fixtureModel('half_plus_two').basePath;
   const { status, stdout } = await run('inspect', model, '--openapi');
-  expect({ status, ...JSON.parse(stdout) }).toMatchObject({ status: 0, openapi: '3.1.0' });
+  const info = { title: 'half_plus_two' };
+  expect({ status, ...JSON.parse(stdout) }).toMatchObject({ status: 0, openapi: '3.1.0', info });
   const mixed = await run('inspect', model, '--openapi', '--ops');
   expect(mixed.status).toBe(2);
   expect(mixed.stderr).toContain('--openapi prints one document');

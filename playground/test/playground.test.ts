@@ -593,7 +593,11 @@ suite(name, () => {
 
   test('a handler that declares its requests: its example is there, and is answered', async () => {
     const handler = join(import.meta.dirname, '../../docs/examples/handlers/declared-bodies.ts');
-    const { url } = await serving(fixtureModel('half_plus_two').basePath, handler);
+    const source = fixtureModel('half_plus_two').basePath;
+    const { url } = await serving(source, handler);
+    // As that of inspect --openapi.
+    const document = await (await fetch(`${url}/openapi.json`)).json();
+    expect(document).toMatchObject({ info: { title: 'half_plus_two' } });
     await inEachView(url, async (page) => {
       const body = page.getByRole('textbox', { name: 'Body' });
       expect(JSON.parse(await body.inputValue())).toEqual({ x: [1, 2] });

@@ -7,6 +7,7 @@ import {
   type RuntimeOptions,
   startRuntime,
 } from '../serving/runtime-process.ts';
+import { shownName } from '../serving/shown-name.ts';
 import type { Exchange } from './exchange.ts';
 import type { Behind, Front } from './front.ts';
 
@@ -209,7 +210,7 @@ async function describe(
     url,
     samples,
     description: await describePlayground(directory, source, samples),
-    openApi: () => openApiOfSource(directory, { url: '/' }),
+    openApi: () => openApiOfSource(directory, { url: '/', title: shownName(source) }),
     switchedTensors: (picture) => switchedTensors(directory, picture, decode),
   };
 }

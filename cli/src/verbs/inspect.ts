@@ -10,7 +10,7 @@ import { printableLines } from '../output/printable.ts';
 import { sayStep } from '../output/progress.ts';
 import { remark } from '../output/quiet.ts';
 import { wrappedLine } from '../output/style.ts';
-import { shownNames } from '../serving/shown-name.ts';
+import { shownName, shownNames } from '../serving/shown-name.ts';
 
 interface InspectOptions {
   readonly examples?: true;
@@ -71,7 +71,8 @@ async function describe(
     );
   }
   const { openApiOfSource } = await import('@sagemaker-tfs/model-packaging');
-  printResult(true, await openApiOfSource(source, opened), () => '');
+  const options = { ...opened, title: shownName(source) };
+  printResult(true, await openApiOfSource(source, options), () => '');
 }
 
 /** The report with the name that `serve` shows for the only model. */

@@ -4,12 +4,12 @@ import { readDeclaredBodies } from '../handler/read-declared-bodies.ts';
 import { inspectVersion } from '../inspect/inspect.ts';
 import type { OpenOptions } from '../source/open-options.ts';
 import { withSource } from '../source/open-source.ts';
-import { type OpenApiDocument, openApiDocument } from './openapi.ts';
+import { type OpenApiDocument, type OpenApiOptions, openApiDocument } from './openapi.ts';
 
 /** Describes the models of a source; of an archive, what it declares as well. @throws PackagingError */
 export function openApiOfSource(
   source: string,
-  { url, ...options }: OpenOptions & { readonly url?: string } = {},
+  { url, title, ...options }: OpenOptions & Pick<OpenApiOptions, 'url' | 'title'> = {},
 ): Promise<OpenApiDocument> {
   return withSource(source, options, async ({ directory, models }) => {
     const reports = models.map(({ name, versions }) => ({
@@ -18,6 +18,6 @@ export function openApiOfSource(
     }));
     const manifest = await readManifest(directory);
     const declared = manifest?.handler === undefined ? undefined : readDeclaredBodies(directory);
-    return openApiDocument({ models: reports }, { manifest, declared, url });
+    return openApiDocument({ models: reports }, { manifest, declared, title, url });
   });
 }

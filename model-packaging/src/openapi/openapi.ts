@@ -22,6 +22,8 @@ export interface OpenApiOptions {
   readonly manifest?: Manifest | undefined;
   /** What the handler declares of its bodies. Default: nothing, so bodies are open. */
   readonly declared?: DeclaredBodies | undefined;
+  /** What the only model is called. Default: its name. Several have their names. */
+  readonly title?: string | undefined;
   /** Where the models are served. Default: a runtime on this machine. */
   readonly url?: string | undefined;
 }
@@ -29,7 +31,7 @@ export interface OpenApiOptions {
 /** Describes `/invocations` and `/ping` of a runtime that serves the models of a report. */
 export function openApiDocument(
   { models }: Pick<InspectReport, 'models'>,
-  { manifest, declared, url = 'http://127.0.0.1:8080' }: OpenApiOptions = {},
+  { manifest, declared, title, url = 'http://127.0.0.1:8080' }: OpenApiOptions = {},
 ): OpenApiDocument {
   const signatures = models.flatMap((model) => describedSignatures(model, manifest));
   const components = new Map<string, Schema>([['Error', ERROR]]);
@@ -57,7 +59,7 @@ export function openApiDocument(
   return {
     openapi: '3.1.0',
     info: {
-      title: models.map(({ name }) => name).join(', '),
+      title: models.map(({ name }) => (models.length === 1 && title) || name).join(', '),
       version:
         (manifest && shortFingerprint(manifest.fingerprint)) ??
         models[0]?.versions.at(-1)?.version ??
