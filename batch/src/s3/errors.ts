@@ -58,10 +58,23 @@ export function isThrottledByKms(error: unknown): boolean {
   return (error as { name?: unknown } | undefined)?.name === 'KMS.ThrottlingException';
 }
 
-/** Whether an error is about S3 or the way to it, and not about what was asked: the same call may work later. */
+/**
+ * Codes for too many calls, of all services. Those other than S3 answer them with 400.
+ * @see https://github.com/smithy-lang/smithy-typescript/blob/main/packages/service-error-classification/src/constants.ts
+ */
+const THROTTLED =
+  /^(SlowDown|Throttl|RequestThrottled|TooManyRequests|RequestLimitExceeded|BandwidthLimitExceeded)/;
+
+/** Whether a service is asked too often. */
+export function isThrottled(error: unknown): boolean {
+  const { name } = (error ?? {}) as { name?: unknown };
+  return httpStatusOf(error) === 429 || isThrottledByKms(error) || THROTTLED.test(String(name));
+}
+
+/** Whether an error is about a service or the way to it, and not about what was asked: the same call may work later. */
 export function isPassing(error: unknown): boolean {
   const status = httpStatusOf(error);
-  if (status !== undefined) return status >= 500 || status === 429 || isThrottledByKms(error);
+  if (status !== undefined) return status >= 500 || isThrottled(error);
   const { syscall } = (error ?? {}) as { syscall?: string };
   return isBrokenConnection(error) || syscall !== undefined;
 }

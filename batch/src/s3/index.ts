@@ -2,7 +2,7 @@
 
 export { putIf, type WriteCondition } from './conditional-write.ts';
 export { listDated } from './dated-listing.ts';
-export { httpStatusOf, isAbsent, isOfCaller, isPassing } from './errors.ts';
+export { httpStatusOf, isAbsent, isOfCaller, isPassing, isThrottled } from './errors.ts';
 export { readFacts } from './facts.ts';
 export { type Inventory, inventoryRows, readInventory } from './inventory.ts';
 export { type KeyRange, keyRanges, LAST } from './key-ranges.ts';

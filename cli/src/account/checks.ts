@@ -11,7 +11,7 @@ import { DescribeImagesCommand, ECRClient } from '@aws-sdk/client-ecr';
 import { GetRoleCommand, IAMClient } from '@aws-sdk/client-iam';
 import { ServiceQuotasClient } from '@aws-sdk/client-service-quotas';
 import { parseEcrImage } from '@sagemaker-tfs/batch';
-import { isRegionMissing } from '../batch/aws/clients.ts';
+import { isRegionMissing } from '../batch/aws/aws-error.ts';
 import { usageError } from '../errors.ts';
 import {
   DEFAULT_QUALIFIER,

@@ -1,7 +1,7 @@
 /** Prices of instances from the AWS Price List API, for accounts whose credentials allow `pricing:GetProducts`. */
 import { PricingClient, paginateGetProducts } from '@aws-sdk/client-pricing';
 import * as z from 'zod';
-import { awsError } from '../batch/aws/clients.ts';
+import { awsError } from '../batch/aws/aws-error.ts';
 import { CommandError } from '../errors.ts';
 import type { Way } from './workload.ts';
 

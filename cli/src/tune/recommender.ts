@@ -11,7 +11,7 @@ import {
   StopInferenceRecommendationsJobCommand,
 } from '@aws-sdk/client-sagemaker';
 import { sentence } from '@sagemaker-tfs/manifest/sentence';
-import { awsError } from '../batch/aws/clients.ts';
+import { awsError } from '../batch/aws/aws-error.ts';
 import { CommandError } from '../errors.ts';
 import { sayStep } from '../output/progress.ts';
 import type { Point } from './point.ts';

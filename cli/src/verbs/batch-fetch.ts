@@ -179,7 +179,7 @@ async function fromS3(
         ...{ ...how, from: outputUri, folder: out, partKeys, partitionBy, share },
       });
     },
-    partKeys === undefined ? {} : forManyReads(),
+    partKeys === undefined ? {} : { s3: forManyReads() },
   );
 }
 
@@ -217,7 +217,7 @@ async function placesToFetch(
     return { ...places, accept };
   }
   const { describe } = await import('../batch/aws/transform-job.ts');
-  const { awsError } = await import('../batch/aws/clients.ts');
+  const { awsError } = await import('../batch/aws/aws-error.ts');
   const job = await describe(clients, from).catch((error: unknown) => {
     throw noFolderEither(from, awsError(error));
   });

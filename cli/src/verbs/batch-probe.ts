@@ -57,7 +57,7 @@ export function addBatchProbe(batch: Command): void {
 }
 
 async function batchProbe(options: Options): Promise<void> {
-  const { withAws } = await import('../batch/aws/clients.ts');
+  const { forWatching, withAws } = await import('../batch/aws/clients.ts');
   const { probe } = await import('../batch/aws/probe/probe.ts');
   const { readPrices } = await import('../estimate/prices.ts');
   const prices = await readPrices(options.prices);
@@ -66,8 +66,10 @@ async function batchProbe(options: Options): Promise<void> {
   const seen = new Set<string>();
   const onProgress = (name: string, status: string) =>
     bar.update(seen.add(name).size, `${name} ${status}`);
-  const report = await withAws(options.region, (clients) =>
-    probe(clients, { ...job, onProgress }).finally(bar.stop),
+  const report = await withAws(
+    options.region,
+    (clients) => probe(clients, { ...job, onProgress }).finally(bar.stop),
+    { all: forWatching() },
   );
   const costUsd = costOf(report, prices.instanceHour);
   const { findingsOf } = await import('../batch/aws/probe/findings.ts');

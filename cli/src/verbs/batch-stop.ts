@@ -21,14 +21,14 @@ async function stopWorker(
 ): Promise<void> {
   const { withAws } = await import('../batch/aws/clients.ts');
   const { stopBatchJob, stopProcessing } = await import('../batch/aws/stop-worker.ts');
-  await withAws(region, ({ sagemaker }) =>
+  const status = await withAws(region, ({ sagemaker }) =>
     engine === 'processing' ? stopProcessing(sagemaker, name) : stopBatchJob(name, region),
   );
   printResult(
     json,
-    { job: name, status: 'Stopping' },
+    { job: name, status },
     () =>
-      `${name} is stopping. Its workers write what they have; the same batch start continues after it.`,
+      `${name} is ${status}.${status === 'Stopping' ? ' Its workers write what they have; the same batch start continues after it.' : ''}`,
   );
 }
 
@@ -42,13 +42,18 @@ async function stop(
   const { isExecution } = await import('../batch/aws/execution.ts');
   const { StopTransformJobCommand } = await import('@aws-sdk/client-sagemaker');
   const { StopExecutionCommand } = await import('@aws-sdk/client-sfn');
-  const job = await withAws(options.region, async (clients) => {
+  const { job, was } = await withAws(options.region, async (clients) => {
     const before = await describe(clients, name);
-    if (hasEnded(before)) return before;
+    // SageMaker refuses to stop these.
+    if (hasEnded(before) || before.status === 'Stopping') return { job: before, was: 'already ' };
     // Step Functions stops the jobs that an execution waits for.
     if (isExecution(name)) await clients.sfn.send(new StopExecutionCommand({ executionArn: name }));
     else await clients.sagemaker.send(new StopTransformJobCommand({ TransformJobName: name }));
-    return describe(clients, name);
+    return { job: await describe(clients, name), was: '' };
   });
-  printResult(options.json, { job: name, status: job.status }, () => `${name} is ${job.status}`);
+  printResult(
+    options.json,
+    { job: name, status: job.status },
+    () => `${name} is ${was}${job.status}`,
+  );
 }

@@ -1,4 +1,5 @@
 import type { Command } from 'commander';
+import type { AwsClients } from '../batch/aws/clients.ts';
 import type { Explained } from '../batch/aws/explain-missing.ts';
 import type { VerifyReport } from '../batch/aws/verify.ts';
 import { CommandError } from '../errors.ts';
@@ -32,13 +33,13 @@ async function verify(
     allowEmpty?: true;
   },
 ): Promise<void> {
-  const { withAws } = await import('../batch/aws/clients.ts');
+  const { forManyReads, withAws } = await import('../batch/aws/clients.ts');
   const { describe } = await import('../batch/aws/transform-job.ts');
   const { placesSince } = await import('../batch/aws/origin.ts');
   const { verifyOutputs } = await import('../batch/aws/verify.ts');
   const { requirePlace } = await import('../output/place.ts');
   await requirePlace('--redrive', options.redrive, 'made');
-  const report = await withAws(options.region, async ({ s3, ...clients }): Promise<Verified> => {
+  const look = async ({ s3, ...clients }: AwsClients): Promise<Verified> => {
     const job = name === undefined ? undefined : await describe(clients, name);
     const bar = progress('inputs', 0);
     const places = job ? await placesSince(s3, job) : placesOf(options.inputUri, options.outputUri);
@@ -56,7 +57,8 @@ async function verify(
     const { explainMissing } = await import('../batch/aws/explain-missing.ts');
     const deadLetters = await explainMissing(job.name, found.redriveManifest, options.region);
     return { ...found, ...(deadLetters && { deadLetters }) };
-  });
+  };
+  const report = await withAws(options.region, look, { s3: forManyReads() });
   if (!options.json) printText(describeVerify(report));
   const bad = report.samples.filter(({ problem }) => problem !== undefined);
   if (report.missing > 0 || report.empty > 0 || bad.length > 0) {

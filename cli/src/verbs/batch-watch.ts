@@ -7,6 +7,7 @@ import { commandName } from '../output/command-name.ts';
 import { printResult } from '../output/print.ts';
 import { progress } from '../output/progress.ts';
 import { usd } from '../output/usd.ts';
+import { warn } from '../output/warn.ts';
 import { ANY_JOB, type Engine, engineOption, type Shared, shared } from './job-options.ts';
 import { positive, wholeNumber } from './options.ts';
 
@@ -40,14 +41,15 @@ export function addBatchWatch(batch: Command): void {
 }
 
 async function watch(name: string, options: Options): Promise<void> {
-  const { withAws } = await import('../batch/aws/clients.ts');
+  const { forWatching, withAws } = await import('../batch/aws/clients.ts');
   const { readPrices } = await import('../estimate/prices.ts');
   const { rateMeter } = await import('../batch/rate.ts');
   if (options.workerHour !== undefined && options.engine === 'transform') {
     throw usageError('--worker-hour is the price of a worker. Add --engine processing or batch.');
   }
   const money = moneyOf(await readPrices(options.prices), options);
-  const view = await withAws(options.region, async (clients) => {
+  const all = forWatching();
+  const look = async (clients: AwsClients) => {
     const bar = progress('objects', 0);
     const rate = rateMeter();
     let last: JobView | undefined;
@@ -63,7 +65,8 @@ async function watch(name: string, options: Options): Promise<void> {
       bar.stop();
     }
     return last as JobView;
-  });
+  };
+  const view = await withAws(options.region, look, { all });
   report(name, options, view, money(view));
 }
 
@@ -72,7 +75,7 @@ async function* views(
   name: string,
   { engine, interval, once, region }: Options,
 ): AsyncGenerator<JobView> {
-  const settings = { intervalSeconds: interval, once: once ?? false };
+  const settings = { intervalSeconds: interval, once: once ?? false, onTrouble };
   if (engine === 'transform') {
     const { watchJob } = await import('../batch/aws/watch.ts');
     yield* watchJob(clients, name, settings);
@@ -85,12 +88,17 @@ async function* views(
     return;
   }
   const { BatchClient } = await import('@aws-sdk/client-batch');
-  const batch = new BatchClient(region === undefined ? {} : { region });
+  const { forWatching } = await import('../batch/aws/clients.ts');
+  const batch = new BatchClient({ ...(region !== undefined && { region }), ...forWatching() });
   try {
     yield* watchWorker(clients.s3, () => describeBatchJob(batch, name), settings);
   } finally {
     batch.destroy();
   }
+}
+
+function onTrouble({ name, message }: Error): void {
+  warn(`AWS does not answer (${name}): ${message.replace(/\.$/, '')}. It is asked again`);
 }
 
 /** What a job has cost so far. */

@@ -9,8 +9,7 @@ import {
   guarded,
   patientRetries,
 } from '@sagemaker-tfs/batch/s3';
-import { sentence } from '@sagemaker-tfs/manifest/sentence';
-import { CommandError, usageError } from '../../errors.ts';
+import { awsError } from './aws-error.ts';
 
 /** What the batch verbs talk to. */
 export interface AwsClients {
@@ -24,13 +23,24 @@ export function forManyReads(): S3ClientConfig {
   return { retryStrategy: patientRetries(), requestHandler: boundedConnections(256) };
 }
 
-/** Makes clients, runs `work` with them and closes them. @param s3 settings of the client of S3 @throws CommandError for what AWS answers */
+/** Settings of clients that look at a job again and again, for hours: each call is tried for half a minute. */
+export function forWatching(): AllSettings {
+  return { retryStrategy: patientRetries() };
+}
+
+type AllSettings = Pick<S3ClientConfig, 'retryStrategy'>;
+
+/**
+ * Makes clients, runs `work` with them and closes them.
+ * @param settings those of all clients, and further ones of the client of S3
+ * @throws CommandError for what AWS answers
+ */
 export async function withAws<T>(
   region: string | undefined,
   work: (clients: AwsClients) => Promise<T>,
-  s3: S3ClientConfig = {},
+  { all = {}, s3 = {} }: { readonly all?: AllSettings; readonly s3?: S3ClientConfig } = {},
 ): Promise<T> {
-  const where = region === undefined ? {} : { region };
+  const where = { ...(region !== undefined && { region }), ...all };
   const clients = {
     s3: guarded(new S3Client({ ...where, forcePathStyle: forcePathStyle(), ...s3 })),
     sagemaker: new SageMakerClient(where),
@@ -45,32 +55,4 @@ export async function withAws<T>(
     clients.sagemaker.destroy();
     clients.sfn.destroy();
   }
-}
-
-/** Whether the SDK found no region in the call, the environment or the profile. */
-export function isRegionMissing(error: unknown): boolean {
-  return error instanceof Error && error.message === 'Region is missing';
-}
-
-/** AWS's own words, with what to do where that is known. */
-export function awsError(error: unknown): unknown {
-  if (!(error instanceof Error) || error instanceof CommandError) return error;
-  if (isRegionMissing(error))
-    return usageError('no AWS region is set. Give --region, or set AWS_REGION.');
-  if (error.name === 'CredentialsProviderError') {
-    return new CommandError(
-      'AWS_CREDENTIALS',
-      'no AWS credentials were found. Set AWS_PROFILE, or run aws sso login.',
-      { cause: error },
-    );
-  }
-  if (!('$metadata' in error)) return error;
-  return new CommandError(
-    'AWS_FAILED',
-    `AWS answers ${error.name}: ${sentence(error.message)} Check names, region and permissions.`,
-    {
-      cause: error,
-      details: { awsError: error.name },
-    },
-  );
 }

@@ -1,6 +1,7 @@
 /** Live progress of a batch worker, counted on S3 by the parts that it has written. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { S3Client } from '@aws-sdk/client-s3';
+import { rideOut } from './ride-out.ts';
 import { hasEnded } from './transform-job.ts';
 import type { JobView, WatchOptions } from './watch.ts';
 import type { WorkerJob } from './worker-job.ts';
@@ -10,16 +11,19 @@ import { workerProgress } from './worker-progress.ts';
 export async function* watchWorker(
   s3: S3Client,
   describe: () => Promise<WorkerJob>,
-  { intervalSeconds, once }: WatchOptions,
+  { intervalSeconds, once, onTrouble }: WatchOptions,
 ): AsyncGenerator<JobView> {
-  let job = await describe();
-  const look = workerProgress(s3, job.outputUri);
-  for (;;) {
-    const progress = await look();
-    yield { job, ...progress, instanceHours: job.instanceHours };
-    if (once || hasEnded(job)) return;
-    await sleep(intervalSeconds * 1_000);
+  const every = intervalSeconds * 1_000;
+  let progress: ReturnType<typeof workerProgress> | undefined;
+  const look = async (): Promise<JobView> => {
     // Described first: what is written until its end is counted then.
-    job = await describe();
+    const job = await describe();
+    progress ??= workerProgress(s3, job.outputUri);
+    return { job, ...(await progress()), instanceHours: job.instanceHours };
+  };
+  for (let view = await look(); ; view = await rideOut(look, { every, onTrouble })) {
+    yield view;
+    if (once || hasEnded(view.job)) return;
+    await sleep(every);
   }
 }

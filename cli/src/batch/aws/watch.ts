@@ -8,6 +8,7 @@ import type { AwsClients } from './clients.ts';
 import { CLOCKS } from './clocks.ts';
 import { count } from './count.ts';
 import type { TransformJob } from './described-job.ts';
+import { rideOut } from './ride-out.ts';
 import { runFailures } from './run-failures.ts';
 import { describe, hasEnded } from './transform-job.ts';
 import { openKeys, outputRanges, type TransformPlaces } from './transform-places.ts';
@@ -29,6 +30,8 @@ export interface JobView {
 export interface WatchOptions {
   readonly intervalSeconds: number;
   readonly once?: boolean;
+  /** Receives why AWS does not answer; it is asked again. */
+  readonly onTrouble?: (error: Error) => void;
 }
 
 /** A listing may take this share of the time: 120 million keys are 120,000 requests. */
@@ -38,28 +41,36 @@ const LISTING_SHARE = 0.1;
 export async function* watchJob(
   clients: AwsClients,
   name: string,
-  options: WatchOptions,
+  { intervalSeconds, once, onTrouble }: WatchOptions,
 ): AsyncGenerator<JobView> {
-  const { s3 } = clients;
-  let job = await describe(clients, name);
-  let planned = await isPlanned(s3, job);
-  let total = await countInputs(s3, job);
+  const every = intervalSeconds * 1_000;
+  const look = looks(clients, name);
+  for (let seen = await look(); ; seen = await rideOut(look, { every, onTrouble })) {
+    yield seen.view;
+    if (once || hasEnded(seen.view.job)) return;
+    await sleep(Math.max(every, seen.listed / LISTING_SHARE));
+  }
+}
+
+/** Looks at a job; what is known of it for good is asked once. */
+function looks({ s3, ...clients }: AwsClients, name: string) {
   const failuresOf = runFailures(s3);
-  for (;;) {
+  let [total, planned] = [0, false];
+  return async () => {
+    const job = await describe(clients, name);
+    if (!planned) {
+      // The shards that are planned meanwhile bring more inputs.
+      const isComplete = await isPlanned(s3, job);
+      total = await countInputs(s3, job);
+      planned = isComplete;
+    }
     const started = performance.now();
     const done = await countOutputs(s3, job);
     const listed = performance.now() - started;
     const failures = await failuresOf(job);
-    yield { job, total, done, instanceHours: instanceHours(job), failures };
-    if (options.once || hasEnded(job)) return;
-    await sleep(Math.max(options.intervalSeconds * 1_000, listed / LISTING_SHARE));
-    job = await describe(clients, name);
-    if (!planned) {
-      // The shards that are planned meanwhile bring more inputs.
-      planned = await isPlanned(s3, job);
-      total = await countInputs(s3, job);
-    }
-  }
+    const view: JobView = { job, total, done, instanceHours: instanceHours(job), failures };
+    return { view, listed };
+  };
 }
 
 /** False while a run's shards are being planned: its inputs are not all known. */

@@ -36,6 +36,8 @@ export function workerProgress(s3: S3Client, outputUri: string): () => Promise<W
   const files = filesOfWorker(s3, output);
   const add = async (part: string, candidates: KeysCandidates) => {
     const counts = await countsOfPart(await readKeysFile(files, part, candidates));
+    // A look that failed may have left this read under way.
+    if (seen.has(part)) return;
     seen.add(part);
     done += counts.answers + counts.failures + counts.gone;
     for (const [code, some] of counts.byCode) failures[code] = (failures[code] ?? 0) + some;

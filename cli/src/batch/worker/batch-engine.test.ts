@@ -110,3 +110,28 @@ test.each([
     await standIn.close();
   }
 });
+
+test.each(['Stopping', 'Stopped', 'InProgress'])(
+  'batch stop of a job that SageMaker does not stop, as it is %s',
+  async (status) => {
+    const standIn = await startService((operation) =>
+      operation.startsWith('Stop')
+        ? { __type: 'ValidationException', message: `The job is ${status}.` }
+        : { TransformJobStatus: status, ProcessingJobStatus: status },
+    );
+    try {
+      for (const engine of ['transform', 'processing']) {
+        const { exitCode, stdout } = await sagemakerTfs(
+          ['batch', 'stop', 'js', '--engine', engine, '--json'],
+          { ...TEST_CREDENTIALS, AWS_ENDPOINT_URL: standIn.url },
+        );
+        const isRefused = status === 'InProgress';
+        const told = isRefused ? { awsError: 'ValidationException' } : { job: 'js', status };
+        expect(JSON.parse(stdout)).toMatchObject(told);
+        expect(exitCode).toBe(isRefused ? 1 : 0);
+      }
+    } finally {
+      await standIn.close();
+    }
+  },
+);

@@ -69,6 +69,15 @@ const PROCESSING = {
   ProcessingEndTime: STARTED / 1_000 + 5_400,
 };
 
+test('S3 that refuses for a while does not end it', async () => {
+  let refused = 0;
+  s3.fail = (method) => (method === 'LIST' && refused++ < 4 ? 503 : undefined);
+  const { exitCode, told } = await watch(() => PROCESSING, 'tiles-1', '--engine', 'processing');
+  s3.fail = undefined;
+  expect([exitCode, told.done]).toEqual([0, COUNT]);
+  expect(refused).toBeGreaterThan(4);
+});
+
 test('a Processing job: inputs, failures by their code, hours and cost against a budget', async () => {
   const { exitCode, told, asked } = await watch(
     () => PROCESSING,

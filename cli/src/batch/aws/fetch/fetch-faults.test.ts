@@ -45,6 +45,6 @@ test('a folder that is not there is named beside the job of that name', async ()
   );
   expect(exitCode).toBe(1);
   expect(stderr).toMatch(
-    /there is no folder outputs here, so it is taken for a transform job. AWS answers .*ECONNREFUSED.*Check the path\./,
+    /there is no folder outputs here, so it is taken for a transform job. AWS does not answer: .*ECONNREFUSED.*Check the path\./,
   );
 });
