@@ -26,7 +26,7 @@ export const BATCH_ERRORS = {
   INVENTORY_INVALID: {
     exitStatus: 1,
     meaning:
-      'The S3 inventory is not a CSV inventory of the input bucket with the columns that are needed.',
+      'The S3 inventory is not a CSV inventory of the input bucket with the columns that are needed, or a file of it is gone, cut, damaged or not the one of its `manifest.json`. The same inventory fails again: name another one, as S3 has written it, and give it to a run of another output prefix or `runId`.',
   },
   LISTING_INVALID: {
     exitStatus: 1,

@@ -53,7 +53,9 @@ export const COMMAND_ERRORS = {
   AWS_FAILED: failed("AWS refused a call. `--json` shows AWS's name of the error as `awsError`."),
   JOB_NOT_FOUND: failed('There is no such transform job or execution.'),
   JOB_NOT_COMPLETED: failed('A job on SageMaker failed or was stopped.'),
-  CAPTURE_INVALID: failed('The file is neither a data capture nor a baseline, or it is too large.'),
+  CAPTURE_INVALID: failed(
+    'The file is neither a data capture nor a baseline, or it is too large; or captures hold nothing to compare.',
+  ),
   DRIFTED: failed(
     '`captures drift`: inputs or outputs are no longer those of the baseline, or none could be compared.',
   ),

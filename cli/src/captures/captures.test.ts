@@ -207,6 +207,28 @@ test('a shadow is compared by the id of requests, or by their bodies', async () 
   expect(await compare('unnamed')).toMatchObject({ pairs: 40, production: 200, shadow: 200 });
 });
 
+test('variants that answered no request together are no comparison', async () => {
+  for (const [variant, value] of [
+    ['v', 1],
+    ['w', 2],
+  ] as const) {
+    const place = join(work, 'apart', variant, '2026/11/23/10');
+    mkdirSync(place, { recursive: true });
+    const request = () => ({ instances: [value] });
+    const unnamed = lines(3, request, request, false);
+    writeFileSync(join(place, 'a.jsonl'), `${unnamed}\n`);
+  }
+  const names = ['--production', 'v', '--shadow', 'w', '--json'];
+  const { exitCode, stdout } = await run('compare', join(work, 'apart'), ...names);
+  expect([exitCode, JSON.parse(stdout)]).toMatchObject([
+    1,
+    {
+      ...{ code: 'CAPTURE_INVALID', pairs: 0, production: 3, shadow: 3 },
+      error: expect.stringContaining('of 3 captures of v and 3 of w no two are of one request'),
+    },
+  ]);
+});
+
 test('what is no capture or no baseline is named', async () => {
   const broken = await run('baseline', join(work, 'broken.jsonl'), '--out', baseline);
   expect(broken.stderr).toContain('broken.jsonl: line 1 is no capture of SageMaker');

@@ -14,7 +14,7 @@ import { commandName } from '../output/command-name.ts';
 import { printResult, printText } from '../output/print.ts';
 import { progress } from '../output/progress.ts';
 import { warn } from '../output/warn.ts';
-import { runWorkerWithBar } from './run-worker-with-bar.ts';
+import { describeCounts, runWorkerWithBar } from './run-worker-with-bar.ts';
 
 interface PackOptions {
   readonly out: string;
@@ -160,7 +160,7 @@ async function packOnS3(from: string, options: PackOptions): Promise<void> {
     json,
     report,
     () =>
-      `${report.answers} objects packed in ${report.ranges} ranges; ${report.now} of them now, in ${report.seconds.toFixed(1)} s. Shards: ${options.out.replace(/\/?$/, '/')}${PARTS_FOLDER}`,
+      `${describeCounts(report, `${report.answers} objects packed`)}. Shards: ${options.out.replace(/\/?$/, '/')}${PARTS_FOLDER}`,
   );
 }
 

@@ -4,6 +4,7 @@ import type { Explained } from '../batch/aws/explain-missing.ts';
 import type { VerifyReport } from '../batch/aws/verify.ts';
 import { CommandError } from '../errors.ts';
 import { printResult, printText, table } from '../output/print.ts';
+import { printable } from '../output/printable.ts';
 import { progress } from '../output/progress.ts';
 import { JOB, placesOf, type Shared, shared } from './job-options.ts';
 import { wholeNumber } from './options.ts';
@@ -86,24 +87,26 @@ function describeVerify(report: Verified): string {
   const { inputs, done, missing, stale, empty, older, gone, samples, firstMissing } = report;
   const lines = [`${done} of ${inputs} inputs have an output; ${empty} are empty`];
   for (const [code, count] of Object.entries(report.failures ?? {})) {
-    lines.push(`${count} inputs have the error ${code} instead of an answer`);
+    lines.push(`${count} inputs have the error ${printable(code)} instead of an answer`);
   }
   if (gone > 0)
     lines.push(`${gone} were deleted before the worker came to them: no inputs any more`);
   if (older > 0)
     lines.push(`${older} outputs are older than their input, which was replaced since`);
   if (stale > 0) lines.push(`${stale} outputs were made by another model or other settings`);
-  lines.push(...firstMissing.map((key) => `  no output: ${key}`));
+  lines.push(...firstMissing.map((key) => `  no output: ${printable(key)}`));
   if (missing > firstMissing.length) lines.push(`  and ${missing - firstMissing.length} more`);
   const { deadLetters } = report;
   if (deadLetters) {
-    const counts = Object.entries(deadLetters.codes).map(([code, count]) => `${count} ${code}`);
+    const counts = Object.entries(deadLetters.codes).map(
+      ([code, count]) => `${count} ${printable(code)}`,
+    );
     const cut = deadLetters.cut ? `; its log was not read to the end: ${deadLetters.cut}` : '';
     lines.push(`reasons from the log: ${counts.join(', ')}, in ${deadLetters.file}${cut}`);
   }
   const { orphans = 0, firstOrphans = [] } = report;
   if (orphans > 0) lines.push(`${orphans} outputs have no input`);
-  lines.push(...firstOrphans.map((key) => `  no input: ${key}`));
+  lines.push(...firstOrphans.map((key) => `  no input: ${printable(key)}`));
   if (orphans > firstOrphans.length) lines.push(`  and ${orphans - firstOrphans.length} more`);
   if (samples.length > 0) {
     lines.push(

@@ -5,7 +5,7 @@ import { outputsAsInputs } from '../batch/worker/outputs-as-inputs.ts';
 import { printResult } from '../output/print.ts';
 import { sayStep } from '../output/progress.ts';
 import { warn } from '../output/warn.ts';
-import { runWorkerWithBar, workerAbort } from './run-worker-with-bar.ts';
+import { describeCounts, runWorkerWithBar, workerAbort } from './run-worker-with-bar.ts';
 
 /** Options that go to the worker as they are. */
 const PASSED = [
@@ -95,9 +95,9 @@ async function batchWorker(options: WorkerVerbOptions): Promise<void> {
       abort,
     );
     printResult(json, report, () => {
-      const { answers, failures, gone, ranges, now, seconds } = report;
-      const deleted = gone > 0 ? `, ${gone} deleted meanwhile` : '';
-      return `${answers} answers, ${failures} errors${deleted} in ${ranges} ranges; ${now} of them now, in ${seconds.toFixed(1)} s (${(now / seconds).toFixed(0)}/s)`;
+      const { answers, failures, now, seconds } = report;
+      const counts = describeCounts(report, `${answers} answers, ${failures} errors`);
+      return `${counts} (${(now / seconds).toFixed(0)}/s)`;
     });
   } finally {
     await root.cleanUp();

@@ -180,7 +180,17 @@ async function compare(source: string, options: CompareOptions): Promise<void> {
     const compared = await compareVariants(one.captures(), other.captures(), tolerance);
     return { ...compared, coverage: { production: one.coverage(), shadow: other.coverage() } };
   });
+  if (found.pairs === 0) throw nothingCompared(found, options);
   printResult(options.json, found, () => comparisonText(found));
+}
+
+function nothingCompared(found: VariantComparison, options: CompareOptions): CommandError {
+  const { production, shadow } = found;
+  return new CommandError(
+    'CAPTURE_INVALID',
+    `nothing was compared: of ${production} captures of ${options.production} and ${shadow} of ${options.shadow} no two are of one request. Check that both variants capture inputs and outputs, and give more --hours or --max-captures.`,
+    { details: found },
+  );
 }
 
 /** How many captures of how many, and of how many hours. */

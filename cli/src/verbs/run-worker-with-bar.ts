@@ -48,3 +48,11 @@ export async function runWorkerWithBar(
   }
   return report;
 }
+
+/** How many inputs a run has dealt with, all together and in this process. @param what became of them: it ends in its counts */
+export function describeCounts(report: WorkerReport, what: string): string {
+  const { answers, failures, gone, ranges, now, seconds } = report;
+  const all = answers + failures + gone;
+  const deleted = gone > 0 ? `, ${gone} deleted meanwhile` : '';
+  return `${what}${deleted} in ${ranges} ranges; ${now} of these ${all} now, in ${seconds.toFixed(1)} s`;
+}

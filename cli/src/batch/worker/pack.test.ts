@@ -166,6 +166,13 @@ describe('from an S3 inventory', () => {
       missing: 0,
       gone: 1,
     });
+    const { stdout } = await sagemakerTfs(
+      ['batch', 'pack', 's3://tiles/in/', '--out', 's3://out/listed/', '--inventory', URI],
+      s3.environment,
+    );
+    expect(stdout).toContain(
+      `${COUNT - 1} objects packed, 1 deleted meanwhile in 4 ranges; 0 of these ${COUNT} now, in `,
+    );
     // Another list is another run.
     inventory(named([1, 2]));
     const other = await pack('listed', '--inventory', URI);
