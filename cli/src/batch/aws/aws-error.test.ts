@@ -64,6 +64,6 @@ describe('looks', () => {
     const look = looking(slow, denied);
     await expect(rideOut(look, { every: 1 })).rejects.toBe(denied);
     expect(look).toHaveBeenCalledTimes(2);
-    await expect(rideOut(looking(slow), { every: 1, longest: 0 })).rejects.toBe(slow);
+    await expect(rideOut(looking(slow), { every: 1, minutes: 0 })).rejects.toBe(slow);
   });
 });
