@@ -2,6 +2,7 @@
 import { Readable, Transform } from 'node:stream';
 import type { S3Client } from '@aws-sdk/client-s3';
 import { BatchError } from '../errors.ts';
+import { NOT_S3 } from './not-s3.ts';
 
 /** A page of a listing has 1,000 keys of 1,024 bytes, each byte perhaps as `%XX`, and some words for each key. */
 const MAX_BYTES = 16 * 2 ** 20;
@@ -52,6 +53,6 @@ function bounded(body: Readable, maxBytes: number): Readable {
 function tooLarge(maxBytes: number): BatchError {
   return new BatchError(
     'ANSWER_TOO_LARGE',
-    `an answer has more than ${maxBytes} bytes, which no answer of S3 has. Is AWS_ENDPOINT_URL or a proxy set?`,
+    `an answer has more than ${maxBytes} bytes, which no answer of S3 has. ${NOT_S3}`,
   );
 }

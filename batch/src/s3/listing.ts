@@ -3,6 +3,7 @@ import { ListObjectsV2Command, type ListObjectsV2Output, type S3Client } from '@
 import { BatchError } from '../errors.ts';
 import { compareKeys } from '../key-order.ts';
 import { formatS3Uri, type S3Location } from '../s3-uri.ts';
+import { NOT_S3 } from './not-s3.ts';
 
 /** One object of a listing. */
 export interface S3Object {
@@ -117,6 +118,6 @@ function lastKey(
 function invalid(place: S3Location, what: string): BatchError {
   return new BatchError(
     'LISTING_INVALID',
-    `the listing of ${formatS3Uri(place)} ${what}. A general purpose bucket of S3 sorts its keys by their bytes. Do not use a directory bucket, which does not. Is AWS_ENDPOINT_URL or a proxy set?`,
+    `the listing of ${formatS3Uri(place)} ${what}. A general purpose bucket of S3 sorts its keys by their bytes. Do not use a directory bucket, which does not. ${NOT_S3}`,
   );
 }

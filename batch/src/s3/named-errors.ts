@@ -3,6 +3,7 @@ import type { S3Client } from '@aws-sdk/client-s3';
 import { formatS3Uri } from '../s3-uri.ts';
 import { withBoundedAnswers } from './bounded-answers.ts';
 import { httpStatusOf, isOfCaller } from './errors.ts';
+import { NOT_S3 } from './not-s3.ts';
 
 /** What a role must be allowed for a call. A listing needs it for the bucket, the others for the object. */
 const PERMISSIONS: Readonly<Record<string, string>> = {
@@ -17,7 +18,6 @@ const PERMISSIONS: Readonly<Record<string, string>> = {
 const NO_WORDS = 'UnknownError';
 /** What the SDK says of an answer that it cannot read; its advice is for who writes code. */
 const UNREADABLE = /\s*Deserialization error: .*$/s;
-const NOT_S3 = ' Is AWS_ENDPOINT_URL or a proxy set?';
 
 interface Asked {
   readonly Bucket?: string;
@@ -58,7 +58,7 @@ function named(error: Error, commandName: string, { Bucket = '', Key, Prefix }: 
   const place = formatS3Uri({ bucket: Bucket, key: Key ?? Prefix ?? '' });
   const where = `(${call} of ${place})`;
   if (UNREADABLE.test(error.message)) {
-    return `the answer with status ${status} is not S3's XML: ${error.message.replace(UNREADABLE, '')} ${where}.${NOT_S3}`;
+    return `the answer with status ${status} is not S3's XML: ${error.message.replace(UNREADABLE, '')} ${where}. ${NOT_S3}`;
   }
   const words = error.message === NO_WORDS ? `status ${status}` : error.message.replace(/\.$/, '');
   return `${words} ${where}.${advice(error, call)}`;
@@ -69,7 +69,7 @@ function advice(error: Error, call: string): string {
   if (name === 'NoSuchBucket') return " Check the bucket's name.";
   if (name === 'PermanentRedirect')
     return ' The bucket is in another region. Set AWS_REGION to it.';
-  if (call === 'GetObject' && name === 'NotFound') return NOT_S3;
+  if (call === 'GetObject' && name === 'NotFound') return ` ${NOT_S3}`;
   if (name === 'RequestTimeTooSkewed') return " Set this machine's clock.";
   if (isOfCaller(error)) return ' Renew the credentials.';
   if (name === 'InvalidObjectState') return ' It is archived: restore it first.';

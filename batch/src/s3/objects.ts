@@ -6,6 +6,7 @@ import { BatchError } from '../errors.ts';
 import { formatS3Uri, type S3Location } from '../s3-uri.ts';
 import { httpStatusOf, isAbsent, isBrokenConnection } from './errors.ts';
 import { listPage, type S3Object } from './listing.ts';
+import { withoutLength } from './not-s3.ts';
 import { attempts } from './patient-retries.ts';
 
 /** The object at a key; undefined if there is none. It takes leave to list only: HEAD would answer 403 for both. */
@@ -114,10 +115,7 @@ function boundedBody(
   (Body as Readable | undefined)?.destroy();
   const uri = formatS3Uri(place);
   throw ContentLength === undefined
-    ? new BatchError(
-        'OBJECT_WITHOUT_LENGTH',
-        `${uri} came without a Content-Length, which S3 always sends. Is AWS_ENDPOINT_URL or a proxy set?`,
-      )
+    ? new BatchError('OBJECT_WITHOUT_LENGTH', withoutLength(uri))
     : new BatchError(
         'OBJECT_TOO_LARGE',
         `${uri} has ${ContentLength} bytes, and at most ${maxBytes} are read. Leave it out, or raise SAGEMAKER_TFS_MAX_REQUEST_BYTES.`,

@@ -5,6 +5,7 @@ import { basename, dirname, join } from 'node:path';
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import type { S3Client } from '@aws-sdk/client-s3';
+import { withoutLength } from '@sagemaker-tfs/batch/not-s3';
 import { parseS3Uri } from '@sagemaker-tfs/batch/s3-uri';
 import { messageOf, PackagingError, throwIfAborted } from '../errors.ts';
 import type { OpenOptions } from './open-options.ts';
@@ -79,10 +80,7 @@ async function fetchObject(client: S3Client, { bucket, key, target, signal }: Fe
   if (ContentLength === undefined) {
     // It might never end.
     Body.destroy();
-    throw new PackagingError(
-      'S3_FAILED',
-      `s3://${bucket}/${key} came without a Content-Length, which S3 always sends. Is AWS_ENDPOINT_URL or a proxy set?`,
-    );
+    throw new PackagingError('S3_FAILED', withoutLength(`s3://${bucket}/${key}`));
   }
   await mkdir(dirname(target), { recursive: true });
   await pipeline(Body, createWriteStream(target), signal ? { signal } : {});
