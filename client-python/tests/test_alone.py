@@ -58,6 +58,14 @@ def saved(array: np.ndarray) -> bytes:
     return file.getvalue()
 
 
+def headed(dtype: str, size: int) -> bytes:
+    """An array of that many elements, none of which follow."""
+    file = io.BytesIO()
+    header = {"descr": dtype, "fortran_order": False, "shape": (size,)}
+    np.lib.format.write_array_header_1_0(file, header)
+    return file.getvalue()
+
+
 def archived(member: bytes, method: int, names: tuple[str, ...] = ("y.npy",)) -> bytes:
     file = io.BytesIO()
     with warnings.catch_warnings(), zipfile.ZipFile(file, "w", method) as archive:
@@ -185,6 +193,19 @@ class Answers(Fails):
                     except PredictionError as error:
                         outcomes.add(error.code)
         self.assertEqual(outcomes - {"ANSWER_TOO_LARGE"}, {"read", "UNREADABLE_ANSWER"})
+
+    def test_what_becomes_no_other_dtype_is_an_error(self) -> None:
+        texts = saved(np.array(["a"]))
+        structs = saved(np.zeros(1, [("a", "i4"), ("b", "i4")]))
+        empty = [headed(dtype, 10**12) for dtype in ("|V0", "|S0", "<U0")]
+        arrays = [texts, structs, *empty]
+        bodies = [("output", NPY, body) for body in arrays]
+        bodies += [("y", NPZ, archived(body, zipfile.ZIP_STORED)) for body in arrays]
+        bodies.append(("output", JSON, b'{"predictions": ["a", "b"]}'))
+        for name, kind, body in bodies:
+            with self.subTest(kind=kind, body=body[:120]):
+                read = answer(kind, body)
+                self.fails("UNREADABLE_ANSWER", "not readable", lambda: read.tensors({name: "float32"}))
 
     def test_bfloat16_is_widened(self) -> None:
         data = saved(np.array([0x3FC0, 0xBE80], np.uint16).view("V2"))
@@ -587,8 +608,8 @@ class HostileServers(Fails):
                 self.assertLess(time.monotonic() - begun, 2)
 
     def test_a_shape_beyond_all_memory_is_unreadable(self) -> None:
-        head = saved(np.zeros(1))[:-8].replace(b"(1,)" + b" " * 14, b"(99999999999999,)" + b" ")
-        self.fails("UNREADABLE_ANSWER", "not readable", lambda: answer(NPY, head).tensors())
+        head = headed("<f8", 10**14)
+        self.fails("UNREADABLE_ANSWER", "beyond this process's memory", lambda: answer(NPY, head).tensors())
 
     def test_a_header_that_does_not_end_is_unreadable(self) -> None:
         head = (b"(" * 110).ljust(117) + b"\n"
@@ -606,6 +627,25 @@ class HostileServers(Fails):
             "REDIRECTED", "redirects to http://127.0.0.1:9/elsewhere", lambda: self.asked(redirect)
         )
         self.assertEqual((error.status, seen), (307, ["/invocations"]))
+
+    def test_what_comes_before_an_answer_is_nobodys_answer(self) -> None:
+        def early(handler, body) -> None:
+            for interim in (b"100 Continue", b"102 Processing", b"103 Early Hints", b"199 Other"):
+                handler.wfile.write(b"HTTP/1.1 " + interim + b"\r\nLink: </x>\r\n\r\n")
+            handler.wfile.flush()
+            time.sleep(0.05)
+            reply(handler, 200, body, Content_Type="application/json")
+
+        with server(early) as url:
+            for asked in ("[1]", "[2]", "[3]"):
+                answered = predict(Url(url), asked, retries=0)
+                self.assertEqual((answered.status, answered.data), (200, asked.encode()))
+
+        def switch(handler, _) -> None:
+            handler.send_response_only(101)
+            handler.end_headers()
+
+        self.fails("UNREADABLE_ANSWER", "answers 101", lambda: self.asked(switch))
 
     def test_controls_are_written_out_and_errors_are_cut(self) -> None:
         text = "bad\x1b[2J\x9b\u202e\r\u200b\ufff9\U000e0041\U0001f600\nnext"

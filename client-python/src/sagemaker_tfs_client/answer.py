@@ -63,6 +63,10 @@ class Answer:
             )
         try:
             tensors = reader(self, dtypes or {})
+            return {
+                name: array.astype(dtypes[name]) if dtypes and name in dtypes else array
+                for name, array in tensors.items()
+            }
         except PredictionError:
             raise
         except MemoryError as cause:
@@ -70,10 +74,6 @@ class Answer:
         # NumPy, zipfile and its codecs document none of what they raise for bytes that are not theirs.
         except Exception as cause:
             raise unreadable(f"the answer is not readable as {kind}: {cause}.") from cause
-        return {
-            name: array.astype(dtypes[name]) if dtypes and name in dtypes else array
-            for name, array in tensors.items()
-        }
 
     def json(self) -> Any:
         """The body as JSON; bare NaN and Infinity are numbers. Raises PredictionError UNREADABLE_ANSWER."""
@@ -140,6 +140,9 @@ def _load(data: bytes) -> NDArray[Any]:
     except MemoryError as cause:
         # As a rule a shape that is larger than what follows it.
         raise ValueError("its shape is beyond this process's memory") from cause
+    if array.size > 0 and array.dtype.itemsize == 0:
+        # So many that another dtype takes any memory.
+        raise ValueError(f"it has {array.size} elements of no bytes")
     return _widened(array) if array.dtype == np.dtype("V2") else array
 
 

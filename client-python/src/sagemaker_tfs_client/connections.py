@@ -74,6 +74,13 @@ class _Response(http.client.HTTPResponse):
             self.fp.close()
             self.fp = io.BufferedReader(_Received(sock, deadline))
 
+    def _read_status(self) -> tuple[str, int, str]:
+        # All but 101 come before an answer (RFC 9110, 15.2). http.client skips 100 alone, and takes another for the
+        # answer, so the next request on the connection would get this one's.
+        version, status, reason = super()._read_status()  # type: ignore[misc]
+        is_interim = 100 <= status < 200 and status != http.client.SWITCHING_PROTOCOLS
+        return version, http.client.CONTINUE if is_interim else status, reason
+
 
 class _HttpConnection(HTTPConnection):
     response_class = _Response

@@ -28,6 +28,7 @@ from .errors import (
     out_of_memory,
     retry_after,
     timed_out,
+    unreadable,
 )
 from .targets import Incoming, Request, Url
 
@@ -67,6 +68,12 @@ class UrlTransport:
                 )
         except HTTPError as cause:
             raise self._failed(cause, request) from cause
+        if response.status < 200:
+            # What follows is no HTTP, and nobody's answer.
+            response.close()
+            raise unreadable(
+                f"{self.address} answers {response.status}, as if the protocol were to change, which was not asked for."
+            )
         chunks = self._chunks(response, request)
         if 300 <= response.status < 400:
             chunks.close()
