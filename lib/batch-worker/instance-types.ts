@@ -1,7 +1,9 @@
 /** What instances of EC2 have: AWS Batch starts types that SageMaker does not know. */
+
+import { vcpusOf } from '@sagemaker-tfs/batch/instance-types';
 import { Size } from 'aws-cdk-lib/core';
 import type { Construct } from 'constructs';
-import { INSTANCE_FAMILIES, type InstanceFamily, vcpusOf } from '../instance-types/index.ts';
+import { INSTANCE_FAMILIES, type InstanceFamily } from '../instance-types/index.ts';
 import { typesThere } from './ec2-regions.ts';
 import type { BatchWorkerProps } from './props.ts';
 

@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs';
-import { mayHold, sizeOf, vcpusOf } from './sizes.ts';
+import { vcpusOf } from '@sagemaker-tfs/batch/instance-types';
+import { mayHold, sizeOf } from './sizes.ts';
 
 /** Types of EC2 with vCPUs and GiB, as DescribeInstanceTypes lists them. */
 const EC2: Readonly<Record<string, Readonly<Record<string, readonly [number, number]>>>> =

@@ -2,34 +2,7 @@
  * vCPUs and memory of an instance, as far as its type's name tells.
  * @see https://docs.aws.amazon.com/ec2/latest/instancetypes/co.html (and gp, mo, ac)
  */
-
-/** `xlarge`, `16xlarge`, `metal-48xl`. */
-const IN_XLARGE = /\.(?:metal-)?(\d*)xl(?:arge)?$/;
-const VCPUS_OF_XLARGE = 4;
-
-/** Of these an xlarge has two: they are old, or their processors run one thread a core. */
-const HALF = /^(?:m2|hpc\d+(?:a|id))\./;
-const NOT_BY_NAME: Readonly<Record<string, number>> = {
-  'c1.xlarge': 8,
-  'c4.8xlarge': 36,
-  'd2.8xlarge': 36,
-};
-
-/**
- * vCPUs, read from the type's name, with or without `ml.`.
- * @returns undefined for a name that does not tell, such as `c7i.metal`
- */
-export function vcpusOf(type: string): number | undefined {
-  const name = ec2Name(type);
-  const size = IN_XLARGE.exec(name)?.[1];
-  if (size === undefined) return name.endsWith('.large') ? VCPUS_OF_XLARGE / 2 : undefined;
-  const ofXlarge = HALF.test(name) ? VCPUS_OF_XLARGE / 2 : VCPUS_OF_XLARGE;
-  return NOT_BY_NAME[name] ?? ofXlarge * Number(size || 1);
-}
-
-function ec2Name(type: string): string {
-  return type.replace(/^ml\./, '');
-}
+import { ec2Name, vcpusOf } from '@sagemaker-tfs/batch/instance-types';
 
 /** GiB of memory of a vCPU: families in which it is the same for every size. Of others nothing is refused. */
 const MEMORY_OF_VCPU: readonly (readonly [gib: number, families: ReadonlySet<string>])[] = [

@@ -382,7 +382,7 @@ test('without a region it says so once', async () => {
   expect(exitCode).toBe(2);
 });
 
-describe('vCPUs of EC2 for workers', () => {
+describe('workers on instances of EC2', () => {
   const SPOT_G = 'L-3819A6DF';
   const workers = (Type: 'SPOT' | 'EC2', InstanceTypes: readonly string[]) => ({
     Resources: {
@@ -427,5 +427,18 @@ describe('vCPUs of EC2 for workers', () => {
     limits = { [code]: value };
     const { of } = await doctor(await synthesize(workers(type, types)));
     expect(of(code)).toMatchObject({ ok, detail });
+  });
+
+  test.each([
+    ['SPOT', G, '8 x g5.xlarge or g6.xlarge (spot workers)', 8 * 1.408 * 0.4, /assumed: 40% of/],
+    ['EC2', G, '8 x g5.xlarge or g6.xlarge (workers)', 8 * 1.408, /assumed: SageMaker's price/],
+    ['SPOT', ['g5.2xlarge'], '4 x g5.2xlarge (spot workers)', 4 * 1.515 * 0.4, /while jobs run/],
+    ['SPOT', ['m6i.xlarge'], '8 x m6i.xlarge (spot workers)', undefined, /while jobs run/],
+  ] as const)('%s of %j have a line in the plan', async (type, types, makes, usd, usdWhile) => {
+    const { plan } = await doctor(await synthesize(workers(type, types)));
+    const price = usd === undefined ? {} : { usdAnHour: expect.closeTo(usd) };
+    const line = { stack: 'serving', makes, usdWhile: expect.stringMatching(usdWhile) };
+    // JSON has no price that is not known.
+    expect(plan).toEqual([{ ...line, ...price }]);
   });
 });

@@ -1,7 +1,8 @@
 /** What a first deployment makes and costs. */
 
-import { type PlannedStack, variantsOf, warmOf } from '../account/assembly.ts';
-import type { Prices } from './prices.ts';
+import { vcpusOf } from '@sagemaker-tfs/batch/instance-types';
+import { type PlannedStack, variantsOf, type WorkerFleet, warmOf } from '../account/assembly.ts';
+import { type Prices, SPOT_SHARE } from './prices.ts';
 
 /** One line of the plan. */
 interface PlanLine {
@@ -14,7 +15,7 @@ interface PlanLine {
 
 /** The plan, in the order of the deployment. */
 export function planOf(stacks: readonly PlannedStack[], prices: Prices): PlanLine[] {
-  return stacks.flatMap(({ name: stack, fleets, isServerless, resources }): PlanLine[] => [
+  return stacks.flatMap(({ name: stack, fleets, workers, isServerless, resources }): PlanLine[] => [
     ...fleets.map(({ type, use, atFirst, most }) => {
       const price = prices.instanceHour[type];
       const instances = use === 'endpoint' ? atFirst : most;
@@ -22,6 +23,7 @@ export function planOf(stacks: readonly PlannedStack[], prices: Prices): PlanLin
       const usdWhile = use === 'endpoint' ? 'from deployment until deletion' : 'while jobs run';
       return { stack, makes: `${instances} x ${type} (${use})`, usdAnHour, usdWhile };
     }),
+    ...workers.map((fleet) => ({ stack, ...planOfWorkers(fleet, prices) })),
     ...(isServerless
       ? [{ stack, makes: 'serverless endpoint', usdAnHour: 0, usdWhile: 'beside requests' }]
       : []),
@@ -33,8 +35,25 @@ export function planOf(stacks: readonly PlannedStack[], prices: Prices): PlanLin
         price === undefined ? undefined : warm.concurrency * warm.gigabytes * 3_600 * price;
       return [{ stack, makes: warm.text, usdAnHour, usdWhile: 'from deployment until deletion' }];
     }),
-    ...(fleets.length === 0 && !isServerless
+    ...(fleets.length + workers.length === 0 && !isServerless
       ? [{ stack, makes: 'no instances', usdAnHour: 0, usdWhile: '-' }]
       : []),
   ]);
+}
+
+/**
+ * Instances of EC2, whose prices are not in the file: SageMaker's for the dearest type are above them.
+ */
+function planOfWorkers(
+  { types, spot, vcpus }: WorkerFleet,
+  { instanceHour }: Prices,
+): Omit<PlanLine, 'stack'> {
+  const instances = Math.ceil(vcpus / Math.max(1, ...types.map((type) => vcpusOf(type) ?? 0)));
+  const dearest = Math.max(-1, ...types.map((type) => instanceHour[`ml.${type}`] ?? -1));
+  const share = spot ? SPOT_SHARE : 1;
+  return {
+    makes: `${instances} x ${types.join(' or ')} (${spot ? 'spot workers' : 'workers'})`,
+    usdAnHour: dearest < 0 ? undefined : instances * dearest * share,
+    usdWhile: `while jobs run; assumed: ${spot ? `${SPOT_SHARE * 100}% of ` : ''}SageMaker's price`,
+  };
 }

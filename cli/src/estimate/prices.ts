@@ -71,6 +71,9 @@ export function originOf(
   return `${asOf}${memory}, ${region}${elsewhere}`;
 }
 
+/** What a spot instance costs of the price on demand: assumed, as it changes by the hour. */
+export const SPOT_SHARE = 0.4;
+
 /** Price of an instance's hour. @throws CommandError PRICE_UNKNOWN */
 export function instanceHour({ instanceHour: known, asOf }: Prices, instanceType: string): number {
   const price = known[instanceType];

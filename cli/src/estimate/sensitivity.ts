@@ -1,6 +1,6 @@
 /** How far a way's cost depends on what is hardly known before it has run. */
 import { type Estimate, estimate } from './estimate.ts';
-import type { Prices } from './prices.ts';
+import { type Prices, SPOT_SHARE } from './prices.ts';
 import type { Workload } from './workload.ts';
 
 /** What may turn out otherwise. */
@@ -26,7 +26,7 @@ export const CHANGES: readonly Change[] = [
     work: ({ secondsPerImage }) => ({ secondsPerImage: secondsPerImage * 0.75 }),
   },
   { name: 'failing', text: '1 in 100 fails', work: () => ({ failed: 0.01 }) },
-  { name: 'spot', text: 'spot at 40%', hour: 0.4, ways: ['worker'] },
+  { name: 'spot', text: `spot at ${SPOT_SHARE * 100}%`, hour: SPOT_SHARE, ways: ['worker'] },
 ];
 
 /** The cost after each change, US dollars, by the change's name; without those that cannot happen to the way. */
