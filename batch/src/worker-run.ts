@@ -154,6 +154,9 @@ export function hoursKeys(process: string): { first: string; last: string } {
 /** Folder of the leases. */
 export const LEASE_FOLDER = `${WORKER_FOLDER}lease/`;
 
+/** Milliseconds after the last sign of life of a run of workers from which on it counts as ended. */
+export const WORKERS_SILENT = 180_000;
+
 /** Keys of a lease's two files: whose it is, and when its holder was last seen. All keys of older leases come before `start`. */
 export function leaseKeys(number: number): { start: string; holder: string; alive: string } {
   const start = `${LEASE_FOLDER}${String(number).padStart(6, '0')}`;

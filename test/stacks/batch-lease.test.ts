@@ -247,6 +247,23 @@ describe.each([
   });
 });
 
+test('workers of AWS Batch that give signs of life keep a run out, and no longer once they are silent', async () => {
+  const folder = 'data/output/_worker/lease/000000';
+  s3.objects.set(`${folder}.json`, Buffer.from('{"run":"id-1"}'));
+  s3.objects.set(`${folder}.alive`, Buffer.alloc(0));
+  s3.modified.set(`${folder}.alive`, Date.now() - 20_000);
+  const { jobs, output } = await start(SECOND);
+  expect(output).toMatchObject({
+    error: 'AlreadyRunning',
+    cause: expect.stringMatching(
+      /^the lease s3:.*000000\.json is that of the workers of the AWS Batch job id-1, which .* a sign of life 2\d s ago,/,
+    ),
+  });
+  expect(jobs).toEqual([]);
+  s3.modified.set(`${folder}.alive`, Date.now() - 181_000);
+  expect((await start(SECOND)).output).toMatchObject(DONE);
+});
+
 test('a look that is refused says why', async () => {
   const first = executionOf('nightly', 'first');
   leave(first);

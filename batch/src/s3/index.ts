@@ -24,3 +24,4 @@ export { forcePathStyle } from './path-style.ts';
 export { attempts, patientRetries } from './patient-retries.ts';
 export { boundedConnections } from './quiet-connections.ts';
 export { openInputs, type WorkerInputs } from './worker-inputs.ts';
+export { type WritingWorkers, writingWorkers } from './writing-workers.ts';

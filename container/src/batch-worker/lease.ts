@@ -4,7 +4,14 @@
  * frees the outputs of a run that has ended or died; if the file is written again, the other run ends.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
-import { BatchError, LEASE_FOLDER, leaseKeys, newestLease, parseLease } from '@sagemaker-tfs/batch';
+import {
+  BatchError,
+  LEASE_FOLDER,
+  leaseKeys,
+  newestLease,
+  parseLease,
+  WORKERS_SILENT,
+} from '@sagemaker-tfs/batch';
 import type { Store } from './store.ts';
 
 /** Milliseconds. */
@@ -17,7 +24,7 @@ interface LeaseTimes {
   readonly look: number;
 }
 
-const TIMES: LeaseTimes = { beat: 20_000, stale: 180_000, look: 5_000 };
+const TIMES: LeaseTimes = { beat: 20_000, stale: WORKERS_SILENT, look: 5_000 };
 
 /** A lease that this process's run holds. */
 interface Lease {

@@ -25,7 +25,9 @@ import {
   readLease,
   receiveIfThere,
   takeLease,
+  type WritingWorkers,
   writeLease,
+  writingWorkers,
 } from '@sagemaker-tfs/batch/s3';
 import type { TransformSettings } from '@sagemaker-tfs/batch/settings';
 import * as z from 'zod';
@@ -154,6 +156,8 @@ async function takeOutputs(
   s3: S3Client,
   { settings, execution, takeOver }: BeginRequest,
 ): Promise<BeginResult> {
+  const workers = await writingWorkers(s3, settings.outputUri);
+  if (workers) return heldByWorkers(workers);
   const place = leasePlace(settings.outputUri);
   const taken = await takeLease(s3, place, leaseOf(execution), {
     replaced: takeOver,
@@ -172,6 +176,12 @@ async function takeOutputs(
       toCome: Date.now() - modified < JOB_TO_COME,
     }),
   };
+}
+
+/** The machine waits for workers of AWS Batch without a look at their job: their signs of life are in S3. */
+function heldByWorkers({ run, leaseUri, silent }: WritingWorkers): BeginResult {
+  const hidden = `they gave a sign of life ${silent} s ago, and three minutes after their last one the outputs are free`;
+  return { holder: `the workers of the AWS Batch job ${run}`, leaseUri, hidden };
 }
 
 /** A file that is no lease keeps nobody out. */

@@ -283,6 +283,26 @@ describe('workers of AWS Batch', () => {
     expect([exitCode, submitted(), looks]).toEqual([1, 0, [asked]]);
   });
 
+  test('that give signs of life keep jobs out, and no longer once they are silent', async () => {
+    const folder = 'tiles/out/_worker/lease/';
+    for (const [name, text] of [
+      ['000000.json', '{"run":"old"}'],
+      ['000001.json', '{"run":"id-1"}'],
+      ['000001.alive', ''],
+    ] as const) {
+      s3.objects.set(folder + name, Buffer.from(text));
+      s3.modified.set(folder + name, Date.now() - (name.endsWith('.alive') ? 20_000 : 900_000));
+    }
+    for (const engine of ['transform', 'processing']) {
+      expect(await start('--engine', engine)).toMatchObject(
+        IN_USE(expect.stringContaining('write to s3://tiles/out/: those of the job id-1. Follow')),
+      );
+    }
+    expect(s3.objects.has(LEASE)).toBe(false);
+    s3.modified.set(`${folder}000001.alive`, Date.now() - 181_000);
+    expect(await start()).toMatchObject({ started: true });
+  });
+
   test('are started with a remark if their definition cannot be read', async () => {
     instead = (operation) =>
       operation === 'submitjob'
@@ -293,6 +313,26 @@ describe('workers of AWS Batch', () => {
       0,
       expect.stringContaining('the job definition tiles cannot be read'),
     ]);
+  });
+
+  test('that give signs of life keep jobs out, and no longer once they are silent', async () => {
+    const folder = 'tiles/out/_worker/lease/';
+    for (const [name, text] of [
+      ['000000.json', '{"run":"old"}'],
+      ['000001.json', '{"run":"id-1"}'],
+      ['000001.alive', ''],
+    ] as const) {
+      s3.objects.set(folder + name, Buffer.from(text));
+      s3.modified.set(folder + name, Date.now() - (name.endsWith('.alive') ? 20_000 : 900_000));
+    }
+    for (const engine of ['transform', 'processing']) {
+      expect(await start('--engine', engine)).toMatchObject(
+        IN_USE(expect.stringContaining('write to s3://tiles/out/: those of the job id-1. Follow')),
+      );
+    }
+    expect(s3.objects.has(LEASE)).toBe(false);
+    s3.modified.set(`${folder}000001.alive`, Date.now() - 181_000);
+    expect(await start()).toMatchObject({ started: true });
   });
 
   test('are started with a remark if the lease cannot be read', async () => {

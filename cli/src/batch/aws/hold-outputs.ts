@@ -8,10 +8,11 @@ import {
   readLease,
   takeLease,
   writeLease,
+  writingWorkers,
 } from '@sagemaker-tfs/batch/s3';
 import type { AwsClients } from './clients.ts';
 import { isRefusal } from './create-job.ts';
-import { inUse, refuseHeld, refuseNeighbor } from './lease-holder.ts';
+import { inUse, inUseByWorkers, refuseHeld, refuseNeighbor } from './lease-holder.ts';
 
 type Clients = Pick<AwsClients, 's3' | 'sagemaker' | 'sfn'>;
 
@@ -36,6 +37,8 @@ export async function whileHeld<Result>(
   request: HoldRequest,
   work: (nameJob: NameJob) => Promise<Result>,
 ): Promise<Result> {
+  const workers = await writingWorkers(clients.s3, request.outputUri);
+  if (workers) throw inUseByWorkers(workers, request.outputUri);
   const lease = await holdLease(clients, request);
   let isAskedFor = false;
   try {

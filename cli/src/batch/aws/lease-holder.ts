@@ -12,7 +12,7 @@ import {
   type LeaseJob,
   type RunLease,
 } from '@sagemaker-tfs/batch';
-import type { FoundLease, NeighborLease } from '@sagemaker-tfs/batch/s3';
+import type { FoundLease, NeighborLease, WritingWorkers } from '@sagemaker-tfs/batch/s3';
 import { sentence } from '@sagemaker-tfs/manifest/sentence';
 import { CommandError } from '../../errors.ts';
 import type { AwsClients } from './clients.ts';
@@ -136,6 +136,13 @@ export function inUse(
   const name = job.type === 'processing' ? `${job.name} --engine processing` : job.name;
   return error(
     `${holderOf({ job })} writes to ${outputs}. Follow it with sagemaker-tfs batch watch ${name}, stop it with sagemaker-tfs batch stop ${name}, or give another --output-uri.`,
+  );
+}
+
+/** The error for workers of AWS Batch, which hold a lease of their own. */
+export function inUseByWorkers({ run }: WritingWorkers, outputUri: string): CommandError {
+  return error(
+    `workers of AWS Batch write to ${outputUri}: those of the job ${run}. Follow them with sagemaker-tfs batch watch ${run} --engine batch, wait until three minutes after their end, or give another --output-uri.`,
   );
 }
 

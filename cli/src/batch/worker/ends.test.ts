@@ -1,13 +1,14 @@
 /** Objects whose handler does not answer, or ends the process of `batch worker` at once or later. */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { existsSync, mkdtempSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdtempSync, readFileSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { PARTS_FOLDER } from '@sagemaker-tfs/batch';
 import { fixtureModel } from '../../../../test/fixtures/index.ts';
 import { type GeneratedS3, startGeneratedS3 } from '../../../../tools/generated-s3.ts';
+import { commandOf } from '../../../../tools/process-stats.ts';
 import { ROOT, sagemakerTfs } from '../test-support.ts';
 
 jest.setTimeout(400_000);
@@ -118,6 +119,23 @@ test.concurrent('SIGTERM ends a worker whose handler hangs; what is before the o
   child.kill('SIGTERM');
   expect(await once(child, 'exit')).toEqual([1, null]);
   expect(linesOf('stopped')).toEqual([]);
+});
+
+test.concurrent('a worker whose command was killed ends within seconds, though its handler hangs', async () => {
+  const asked = join(work, 'orphan');
+  const hang = `(await import('node:fs')).writeFileSync(${JSON.stringify(asked)}, String(process.pid)); ${HANG}`;
+  const program = join(ROOT, 'cli/bin/sagemaker-tfs.js');
+  const child = spawn(process.execPath, [program, ...lineOf('orphaned', hang, 10)], {
+    env: { ...process.env, ...s3.environment },
+    stdio: 'ignore',
+  });
+  const pid = () => (existsSync(asked) ? readFileSync(asked, 'utf8') : '');
+  while (pid() === '') await sleep(50);
+  child.kill('SIGKILL');
+  const killed = performance.now();
+  while (commandOf(Number(pid())) !== '') await sleep(50);
+  // SIGTERM alone leaves it 20 s for what is under way.
+  expect(performance.now() - killed).toBeLessThan(15_000);
 });
 
 test.concurrent('--budget-hours ends it too', async () => {

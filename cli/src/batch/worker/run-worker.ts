@@ -54,6 +54,9 @@ export interface WorkerProcess {
   readonly onProgress: (report: WorkerReport) => void;
 }
 
+/** For a worker whose command was killed: it continues behind its last part in any case. */
+const ORPHAN_SECONDS = 2;
+
 /** Two for each instance of the model server, and room for four of them. */
 const PORTS = 8;
 
@@ -86,8 +89,8 @@ export async function runWorker(options: WorkerProcess): Promise<WorkerReport> {
   signal.addEventListener('abort', end, { once: true });
   const kill = () => child.kill('SIGKILL');
   process.once('exit', kill);
-  // A killed command must not leave a worker that continues: it writes what it has, and ends.
-  const watchdog = startWatchdog(String(child.pid), 'TERM');
+  // A killed command must not leave a worker that continues: it writes what it has at once, and ends.
+  const watchdog = startWatchdog(String(child.pid), 'TERM', ORPHAN_SECONDS);
   try {
     return await reportOf(child, options);
   } finally {
