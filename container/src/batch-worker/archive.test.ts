@@ -3,9 +3,10 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { modelDirectoryAt } from './archive.ts';
 
-const server = createServer((_, response) => {
-  response.writeHead(403, { 'content-type': 'application/xml' });
-  response.end('<Error><Code>AccessDenied</Code><Message>Access Denied</Message></Error>');
+const server = createServer(({ url = '' }, response) => {
+  const [status, code] = url.includes('absent') ? [404, 'NoSuchKey'] : [403, 'AccessDenied'];
+  response.writeHead(status, { 'content-type': 'application/xml' });
+  response.end(`<Error><Code>${code}</Code><Message>It says why</Message></Error>`);
 });
 const before = { ...process.env };
 beforeAll(() => new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve)));
@@ -17,11 +18,17 @@ afterAll(() => server.close());
 const KEYS = { AWS_ACCESS_KEY_ID: 'a', AWS_SECRET_ACCESS_KEY: 'b' };
 const REGION = { AWS_REGION: 'us-east-1' };
 
-test.each<[string, env: Record<string, string>, advice: RegExp]>([
+test.each<[string, env: Record<string, string>, advice: RegExp, uri?: string]>([
   ['without a region', KEYS, /Region is missing\. Set AWS_REGION\.$/],
   ['without credentials', REGION, /Check the credentials of the worker, and its way to S3\.$/],
   ['that S3 refuses', { ...KEYS, ...REGION }, /The role needs s3:GetObject for it\.$/],
-])('a model %s', async (_, env, advice) => {
+  [
+    'that is not there',
+    { ...KEYS, ...REGION },
+    /Check its bucket and key\.$/,
+    's3://models/absent',
+  ],
+])('a model %s', async (_, env, advice, uri = 's3://models/model.tar.gz') => {
   const none = Object.entries(before).filter(([name]) => !name.startsWith('AWS_'));
   process.env = {
     ...Object.fromEntries(none),
@@ -30,7 +37,6 @@ test.each<[string, env: Record<string, string>, advice: RegExp]>([
     AWS_ENDPOINT_URL: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
     ...env,
   };
-  const uri = 's3://models/model.tar.gz';
   const refused = { code: 'MODEL_UNREADABLE', message: expect.stringMatching(advice) };
   await expect(modelDirectoryAt(uri)).rejects.toMatchObject(refused);
 });

@@ -1,16 +1,15 @@
 /** The model of a worker that SageMaker does not lay out as it does for a model: an archive, or what is in it. */
 import { execFile } from 'node:child_process';
 import { createWriteStream } from 'node:fs';
-import { mkdtemp, readdir, rm, stat } from 'node:fs/promises';
+import { mkdtemp, rm, stat } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { pipeline } from 'node:stream/promises';
 import { promisify } from 'node:util';
 import { BatchError, parseS3Uri } from '@sagemaker-tfs/batch';
-import { httpStatusOf, openObject } from '@sagemaker-tfs/batch/s3';
+import { httpStatusOf, isAbsent, openObject } from '@sagemaker-tfs/batch/s3';
 import { s3Client } from './store.ts';
 
-const ARCHIVE = /\.(tar\.gz|tgz)$/i;
 const run = promisify(execFile);
 
 /** A model directory for the time of a run. */
@@ -21,8 +20,7 @@ interface BorrowedDirectory {
 }
 
 /**
- * The model directory at a path: a folder as it is; an archive, on this machine or on S3, unpacked; or a folder with
- * nothing but an archive.
+ * The model directory at a path: a folder as it is; an archive, on this machine or on S3, unpacked.
  * @throws BatchError WORKER_USAGE if there is none, MODEL_UNREADABLE where S3 does not give it
  */
 export async function modelDirectoryAt(path: string): Promise<BorrowedDirectory> {
@@ -34,9 +32,8 @@ export async function modelDirectoryAt(path: string): Promise<BorrowedDirectory>
       await rm(file);
     });
   }
-  const archive = await archiveAt(path);
-  if (archive === undefined) return { path, remove: async () => undefined };
-  return unpacked(archive, (directory) => unpack(archive, directory));
+  if (!(await isArchive(path))) return { path, remove: async () => undefined };
+  return unpacked(path, (directory) => unpack(path, directory));
 }
 
 /** A directory that `fill` fills, removed again where it fails. */
@@ -87,12 +84,14 @@ async function download(uri: string, file: string): Promise<void> {
 
 /** What to do: S3 names what a role lacks, and an error before its answer is of the worker's own surroundings. */
 function adviceFor(cause: unknown): string {
+  if (isAbsent(cause)) return 'Check its bucket and key.';
   if (httpStatusOf(cause) !== undefined) return 'The role needs s3:GetObject for it.';
   if ((cause as Error).message === 'Region is missing') return 'Set AWS_REGION.';
   return 'Check the credentials of the worker, and its way to S3.';
 }
 
-async function archiveAt(path: string): Promise<string | undefined> {
+/** @throws BatchError WORKER_USAGE if there is nothing */
+async function isArchive(path: string): Promise<boolean> {
   const found = await stat(path).catch((cause: unknown) => {
     throw new BatchError(
       'WORKER_USAGE',
@@ -100,10 +99,5 @@ async function archiveAt(path: string): Promise<string | undefined> {
       { cause },
     );
   });
-  if (found.isFile()) return path;
-  const names = await readdir(path);
-  const [only] = names;
-  return names.length === 1 && only !== undefined && ARCHIVE.test(only)
-    ? join(path, only)
-    : undefined;
+  return found.isFile();
 }

@@ -1,4 +1,5 @@
 /** Starts the image's batch worker as a Processing job of SageMaker. */
+import { posix } from 'node:path';
 import { isDeepStrictEqual } from 'node:util';
 import {
   CreateProcessingJobCommand,
@@ -127,7 +128,8 @@ function requestOf(
   options: ProcessingOptions,
 ): CreateProcessingJobCommandInput {
   const container = model.PrimaryContainer ?? model.Containers?.[0];
-  const archive = container?.ModelDataSource?.S3DataSource?.S3Uri ?? container?.ModelDataUrl;
+  const source = container?.ModelDataSource?.S3DataSource;
+  const archive = source?.S3Uri ?? container?.ModelDataUrl;
   if (!container?.Image || !archive || container.Mode === 'MultiModel') {
     throw new CommandError(
       'MODEL_UNSUITABLE',
@@ -135,10 +137,16 @@ function requestOf(
     );
   }
   const { tags, kmsKeyId, instanceCount, instanceType } = options;
+  // A prefix: SageMaker brings every object whose key begins with the archive's.
+  const isFolder = source?.S3DataType === 'S3Prefix';
+  const modelPath = isFolder ? MODEL_PATH : `${MODEL_PATH}/${posix.basename(archive)}`;
   return {
     ProcessingJobName: options.jobName,
     RoleArn: model.ExecutionRoleArn,
-    AppSpecification: { ImageUri: container.Image, ContainerArguments: argumentsOf(options) },
+    AppSpecification: {
+      ImageUri: container.Image,
+      ContainerArguments: argumentsOf(options, modelPath),
+    },
     Environment: { ...container.Environment, ...options.environment },
     ProcessingInputs: [
       {
@@ -167,11 +175,11 @@ function requestOf(
   };
 }
 
-function argumentsOf(options: ProcessingOptions): string[] {
+function argumentsOf(options: ProcessingOptions, modelPath: string): string[] {
   const { contentType, accept, keySuffix, maxFailurePercent } = options;
   const { noticesAt, noticeTopic, budgetHours, kmsKeyId } = options;
   return workerArguments({
-    modelPath: MODEL_PATH,
+    modelPath,
     input: options.inputUri,
     output: options.outputUri,
     contentType,

@@ -1,7 +1,7 @@
 /** `batch start --engine processing`: what SageMaker is asked for, and that the image does it. */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdir, mkdtemp, readdir, readFile, rm } from 'node:fs/promises';
+import { mkdir, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { workerFingerprint } from '@sagemaker-tfs/batch';
@@ -134,13 +134,29 @@ test('the request is one that SageMaker takes, and its arguments make the image 
   expect(request.ProcessingResources.ClusterConfig).not.toHaveProperty('VolumeKmsKeyId');
   const local = ProcessingInputs[0]?.S3Input.LocalPath as string;
   await withArchive(async ({ folder, work, archive }) => {
-    // As SageMaker does: the archive of the model, alone in a folder of the machine.
+    // As SageMaker does: the objects whose keys begin with the archive's, in a folder of the machine.
+    await writeFile(join(folder, 'model.tar.gz.sha256'), 'of the archive');
     const args = AppSpecification.ContainerArguments.map((argument) =>
       argument.replace(local, folder),
     );
     expect(args.join(' ')).toContain(folder);
     expect(await runImage(args, { work, archive })).toEqual([0, 50]);
   });
+});
+
+test('the files of a model that is not packed are read from their folder', async () => {
+  const S3DataSource = {
+    S3Uri: 's3://models/tiles/',
+    S3DataType: 'S3Prefix',
+    CompressionType: 'None',
+  };
+  const { ModelDataUrl: _, ...container } = MODEL.PrimaryContainer;
+  const { requests } = await start({
+    ...MODEL,
+    PrimaryContainer: { ...container, ModelDataSource: { S3DataSource } },
+  });
+  const local = requests[0]?.ProcessingInputs[0]?.S3Input.LocalPath;
+  expect(requests[0]?.AppSpecification.ContainerArguments).toContain(`--model-path=${local}`);
 });
 
 test('the volume is encrypted with the key, and each instance type by its own rule', async () => {
