@@ -22,7 +22,7 @@ export interface WholeAnswer {
 }
 
 /** Nothing but the worker's own limits counts what it holds. */
-const TICKET = { hold: () => undefined };
+const TICKET = { hold: () => undefined, take: () => undefined };
 
 /**
  * What `POST /invocations` answers with 200.

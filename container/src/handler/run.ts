@@ -11,6 +11,7 @@ import type { Inference } from '../inference/inference.ts';
 import type { ModelServerEndpoint } from '../model-server/endpoint.ts';
 import { plainError } from '../thrown.ts';
 import type { RequestSignal } from '../waiting/request-signal.ts';
+import { streamedBytes } from './answer-stream.ts';
 import type { Context, HandlerInput, HandlerResult, PredictOptions } from './api.ts';
 import { forClient } from './for-client.ts';
 import { handlerJson } from './handler-json.ts';
@@ -201,10 +202,10 @@ async function answerOf(
 }
 
 /** Text, bytes and streams as bytes; undefined for anything else. */
-function bodyOf(value: unknown, policy: ErrorPolicy): HandlerAnswer['body'] | undefined {
+function bodyOf(value: unknown, inference: Inference): HandlerAnswer['body'] | undefined {
   if (typeof value === 'string') return [Buffer.from(value)];
   if (value instanceof Uint8Array) return [value];
-  return isStream(value) ? bytesOf(value, policy) : undefined;
+  return isStream(value) ? bytesOf(value, inference) : undefined;
 }
 
 function isStream(value: unknown): value is AsyncIterable<Uint8Array | string> {
@@ -213,20 +214,13 @@ function isStream(value: unknown): value is AsyncIterable<Uint8Array | string> {
 
 async function* bytesOf(
   stream: AsyncIterable<Uint8Array | string>,
-  policy: ErrorPolicy,
+  inference: Inference,
 ): AsyncGenerator<Uint8Array> {
   try {
-    for await (const piece of stream) yield bytesOfPiece(piece);
+    yield* streamedBytes(stream, inference.ticket);
   } catch (error) {
-    throw handlerError(error, policy);
+    throw handlerError(error, inference);
   }
-}
-
-/** A copy: while the last piece is still on its way, a handler that has one buffer for all fills it with the next. */
-function bytesOfPiece(piece: unknown): Uint8Array {
-  if (typeof piece === 'string' || piece instanceof Uint8Array) return Buffer.from(piece);
-  const kind = piece === null ? 'null' : typeof piece;
-  throw new Error(`a piece of its stream is of type ${kind}. Pieces are text or Uint8Arrays.`);
 }
 
 /** What an Accept header may hold and a Content-Type not: a wildcard, a weight. */

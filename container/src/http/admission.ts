@@ -21,8 +21,10 @@ export interface Ticket {
    * @throws ServingError OVERLOADED if there is no room for it
    */
   received(bytes: number): void;
-  /** Counts bytes that the request holds besides its body, until it is released. */
+  /** Counts bytes that the request holds besides its body, until it is released. Negative: it has them no more. */
   hold(bytes: number): void;
+  /** The same, before they are held. @throws ServingError OVERLOADED if there is no room for them */
+  take(bytes: number): void;
   /** Frees what is kept for bytes that were announced and have not come. */
   expectNothing(): void;
   /** The request holds nothing any more. Only the first call counts. */
@@ -81,6 +83,10 @@ export class Admission {
     const count = (bytes: number) => {
       if (isIn) this.#heldBytes += bytes;
     };
+    const hold = (bytes: number) => {
+      count(bytes);
+      others += bytes;
+    };
     return {
       get heldBytes() {
         return isIn ? body + others : 0;
@@ -92,9 +98,10 @@ export class Admission {
         count(bytes - body);
         body = bytes;
       },
-      hold(bytes) {
-        count(bytes);
-        others += bytes;
+      hold,
+      take: (bytes) => {
+        this.#makeRoom(bytes, body + others);
+        hold(bytes);
       },
       expectNothing() {
         count(arrived - body);

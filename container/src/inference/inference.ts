@@ -31,6 +31,14 @@ interface InferenceServices {
   readonly backends: Backends;
 }
 
+/** Counts the bytes that a request holds. */
+interface HeldBytes {
+  /** Negative: it has them no more. */
+  hold(bytes: number): void;
+  /** Before they are held. @throws ServingError OVERLOADED if all requests hold too much */
+  take(bytes: number): void;
+}
+
 /** What is asked for besides the body. */
 interface RequestHead {
   readonly headers: IncomingHttpHeaders;
@@ -60,6 +68,8 @@ export interface Inference extends Caller {
   /** Whether a bad record gets an error as its row; else the whole request is refused. */
   readonly answersBadRecords: boolean;
   predict(inputs: TensorMap, options?: PredictOptions): Promise<TensorMap>;
+  /** Counts what it holds besides tensors. */
+  readonly ticket: HeldBytes;
   /** Calls `release` once the response is done. */
   hold(release: () => void): void;
   /** How the model sees the request's pictures, once they are decoded. */
@@ -83,8 +93,8 @@ export interface InferenceOptions {
   readonly stopwatch: Stopwatch;
   /** Keeps the results of the model until the response is done. */
   readonly results: HeldResults;
-  /** Counts the bytes of tensors. */
-  readonly ticket: { hold(bytes: number): void };
+  /** Counts the bytes of tensors and streams. */
+  readonly ticket: HeldBytes;
 }
 
 /** Resolves model, signature and backend of a request. @throws ServingError if one is unknown */
@@ -139,6 +149,7 @@ export async function createInference(
       inference.answeredVersion = reply?.version ?? inference.answeredVersion;
       return reply;
     },
+    ticket,
     hold: (release) => results.hold(release),
     frames: undefined,
     answeredVersion: undefined,
