@@ -37,7 +37,7 @@ function warnOfImports(scope: Construct, value: RenewedValue, importers: () => S
   scope.node.addValidation({
     validate: () => {
       for (const stack of importers()) {
-        if (stack === value.owner || warned.has(stack) || !isImported(stack, value.value)) continue;
+        if (stack === value.owner || warned.has(stack) || !isImported(stack, value)) continue;
         warned.add(stack);
         const id = `@sagemaker-tfs/cdk:${value.warning}`;
         Annotations.of(scope).addWarningV2(id, advice(stack, value));
@@ -47,7 +47,9 @@ function warnOfImports(scope: Construct, value: RenewedValue, importers: () => S
   });
 }
 
-function isImported(stack: Stack, value: string): boolean {
+/** Stacks of another account or region import nothing, and the CDK refuses to resolve the value there. */
+function isImported(stack: Stack, { owner, value }: RenewedValue): boolean {
+  if (stack.environment !== owner.environment) return false;
   return JSON.stringify(stack.resolve(value)).includes('Fn::ImportValue');
 }
 

@@ -8,6 +8,7 @@ import {
   CfnOutput,
   CrossStackReferences,
   Duration,
+  type Environment,
   NestedStack,
   ReferenceStrength,
   Stack,
@@ -138,10 +139,19 @@ interface Part {
   readonly Outputs?: Record<string, { readonly Value: unknown; readonly Export?: unknown }>;
 }
 
-/** An app with everything that refers to each other in a stack of its own: exported attributes, and ids of warnings. */
-function apart(context: Record<string, unknown>): { exported: string[]; warned: string[] } {
+/**
+ * An app with everything that refers to each other in a stack of its own: exported attributes, and ids of warnings.
+ * @param env of these stacks
+ * @param others environments of stacks that refer to none of them
+ */
+function apart(
+  context: Record<string, unknown>,
+  env: Environment = {},
+  others: readonly Environment[] = [],
+): { exported: string[]; warned: string[] } {
   const app = new App({ context: { ...context, 'aws:cdk:bundling-stacks': [] } });
-  const stack = (id: string) => new Stack(app, id);
+  const stack = (id: string) => new Stack(app, id, { env });
+  for (const [at, other] of others.entries()) new Stack(app, `Other${at}`, { env: other });
   const [infra, models, work, caller] = ['Infra', 'Models', 'Work', 'Caller'].map(stack);
   if (!infra || !models || !work || !caller) throw new Error('four stacks');
   const model = new TensorFlowModel(models, 'Model', {
@@ -193,8 +203,18 @@ function apart(context: Record<string, unknown>): { exported: string[]; warned: 
   return { exported: exported.filter((text) => !text.startsWith('undefined')), warned };
 }
 
-test('every export that an update changes is a warning', () => {
-  const { exported, warned } = apart(STRONG);
+const HERE = { account: '111111111111', region: 'us-east-1' };
+
+test.each<[where: string, env: Environment, others: readonly Environment[]]>([
+  ['', {}, []],
+  [
+    ' beside stacks of another region, another account and none',
+    HERE,
+    [{ ...HERE, region: 'eu-west-1' }, { ...HERE, account: '222222222222' }, {}],
+  ],
+  [' of no environment beside one', {}, [HERE]],
+])('every export that an update changes is a warning%s', (_, env, others) => {
+  const { exported, warned } = apart(STRONG, env, others);
   const renewed = exported.filter((text) => !LASTING.includes(text));
   expect([...new Set(renewed)].sort()).toEqual(Object.keys(RENEWED));
   expect([...new Set(warned)].sort()).toEqual([...new Set(Object.values(RENEWED))].sort());
