@@ -2,7 +2,7 @@
 import { CfnAlarm, type IAlarm } from 'aws-cdk-lib/aws-cloudwatch';
 import type { IKey } from 'aws-cdk-lib/aws-kms';
 import { CfnEndpoint, CfnEndpointConfig, type CfnEndpointProps } from 'aws-cdk-lib/aws-sagemaker';
-import { Annotations, Aspects, Lazy, Stack } from 'aws-cdk-lib/core';
+import { Annotations, Aspects, Lazy, Stack, Token } from 'aws-cdk-lib/core';
 import { Construct } from 'constructs';
 import { encryptionKeyOf, grantFormerKeys, setEncryptionKey, setFormerKeys } from './encryption.ts';
 import { type AsyncFiles, asyncFiles, renderAsyncInference } from './endpoint/async-inference.ts';
@@ -138,8 +138,6 @@ export class RealtimeEndpoint extends EndpointBase {
   private readonly scaling: Construct[] = [];
   /** Checks, and what else comes before. */
   private readonly proofs: Construct[] = [];
-  /** Whether a variant may have no instances. */
-  private sleeps = false;
   private readonly config: CfnEndpointConfig;
   private readonly resource: CfnEndpoint | undefined;
   private readonly deployed: Construct;
@@ -243,7 +241,7 @@ export class RealtimeEndpoint extends EndpointBase {
     // The queue's metrics are no requests.
     if (!this.isAsync) warnOfRareRequests(this, this.metricPeriods);
     this.scaled.add(name);
-    if (fewestAtAnyTime(scaling) === 0) this.sleeps = true;
+    if (scaling.registered === false && fewestAtAnyTime(scaling) === 0) this.warnOfSleep(name);
     if (scaling.registered === false || !this.resource) return;
     const scope = new Construct(this, `Scaling${name}`);
     addScaling(scope, this.endpointName, name, scaling);
@@ -279,6 +277,18 @@ export class RealtimeEndpoint extends EndpointBase {
     Annotations.of(this).addWarningV2(
       '@sagemaker-tfs/cdk:fixedBesideScaled',
       `variants: ${fixed.map(({ name }) => `'${name}'`).join(', ')} has no scaling beside a variant that has. Updates then keep the instance counts of all variants, so a change of its instanceCount has no effect. Give it scaling too, with minInstances and maxInstances alike for a fixed number`,
+    );
+  }
+
+  /**
+   * Taking the target away changes no capacity, and it is what starts the first instance.
+   * @see https://docs.aws.amazon.com/sagemaker/latest/dg/async-inference-autoscale.html
+   */
+  private warnOfSleep(variant: string): void {
+    const name = Token.isUnresolved(this.endpointName) ? 'NAME' : this.endpointName;
+    Annotations.of(this).addWarningV2(
+      '@sagemaker-tfs/cdk:unregisteredAsleep',
+      `scaling: '${variant}' may have no instances, and with 'registered: false' nothing starts one: if it sleeps during this deployment, requests wait in the queue until they expire. Wake it afterwards with 'aws sagemaker update-endpoint-weights-and-capacities --endpoint-name ${name} --desired-weights-and-capacities VariantName=${variant},DesiredInstanceCount=1', and keep the time until the next deployment short`,
     );
   }
 
@@ -371,11 +381,12 @@ export class RealtimeEndpoint extends EndpointBase {
   }
 
   /**
-   * Whether an update keeps the instance counts. Not where all instances may sleep: a new fleet of none would prove
-   * nothing of the new model.
+   * Whether an update keeps the instance counts. Not of an asynchronous endpoint: it may sleep now, whatever its new
+   * limits are, and a new fleet of none would prove nothing of the new model. Its requests wait in the queue meanwhile.
+   * @see https://docs.aws.amazon.com/sagemaker/latest/APIReference/API_VariantProperty.html
    */
   private keepsCounts(): boolean {
-    return this.scaled.size > 0 && !this.sleeps;
+    return this.scaled.size > 0 && !this.isAsync;
   }
 
   private createRollbackAlarms(deployment: DeploymentProps): IAlarm[] {

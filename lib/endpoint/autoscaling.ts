@@ -57,7 +57,7 @@ export interface ScalingProps {
   /**
    * Whether Application Auto Scaling watches the variant. While it does, SageMaker accepts no other instance type
    * for it, and not its removal: deploy once with `false`, which keeps the number of instances as it is, then with
-   * the new type and without `false`, or without the variant.
+   * the new type and without `false`, or without the variant. With `false` nothing starts an instance where 0 run.
    * @default true
    * @see https://docs.aws.amazon.com/sagemaker/latest/dg/endpoint-scaling-update.html
    */

@@ -125,12 +125,47 @@ test('an update keeps the number of instances that autoscaling chose, and nothin
   });
 });
 
-test('an update of an endpoint that may sleep brings up an instance, which proves the new model', () => {
-  const scaling = { minInstances: 0, maxInstances: 4, target: { backlog: 5 } };
-  const { template } = endpointWith({ scaling }, (stack) => ({
-    asyncInference: { outputBucket: new Bucket(stack, 'Answers') },
-  }));
-  template.hasResourceProperties(ENDPOINT, { RetainAllVariantProperties: false });
+test.each([
+  [0, 1],
+  [1, 1],
+  [3, 3],
+])(
+  'an update of an asynchronous endpoint with at least %i instances starts %i, which prove the new model',
+  (minInstances, InitialInstanceCount) => {
+    const scaling = { minInstances, maxInstances: 4, target: { backlog: 5 } };
+    const { template } = endpointWith({ scaling }, (stack) => ({
+      asyncInference: { outputBucket: new Bucket(stack, 'Answers') },
+    }));
+    // The fleet that is deployed may have no instances, whatever the new limits are.
+    template.hasResourceProperties(ENDPOINT, {
+      RetainAllVariantProperties: false,
+      ExcludeRetainedVariantProperties: Match.absent(),
+    });
+    template.hasResourceProperties(CONFIG, {
+      ProductionVariants: [Match.objectLike({ InitialInstanceCount })],
+    });
+  },
+);
+
+test('an endpoint that sleeps is not woken without autoscaling', () => {
+  const warned = (limits: object, registered?: boolean, name?: string) => {
+    const stack = testStack();
+    const scaling = { maxInstances: 4, target: { backlog: 5 }, ...limits };
+    const own = registered === undefined ? {} : { registered };
+    new RealtimeEndpoint(stack, 'Endpoint', {
+      variants: [{ model: testModel(stack), scaling: { ...scaling, ...own } }],
+      asyncInference: { outputBucket: new Bucket(stack, 'Answers') },
+      ...(name && { endpointName: name }),
+    });
+    const wakes = `--endpoint-name ${name ?? '.*'} --desired-weights-and-capacities VariantName=AllTraffic,`;
+    const says = Match.stringLikeRegexp(wakes);
+    return Annotations.fromStack(stack).findWarning('*', says).length;
+  };
+  const atNight = { schedule: [{ when: 'cron(0 20 ? * * *)', minInstances: 0 }] };
+  expect(warned({ minInstances: 0 }, false, 'tiles')).toBe(1);
+  expect(warned(atNight, false)).toBe(1);
+  expect(warned({ minInstances: 1 }, false)).toBe(0);
+  expect(warned({ minInstances: 0 })).toBe(0);
 });
 
 test('limits by the clock', () => {

@@ -9,7 +9,12 @@ import {
   CreateStackCommand,
 } from '@aws-sdk/client-cloudformation';
 import { CreateRepositoryCommand, ECRClient, PutImageCommand } from '@aws-sdk/client-ecr';
-import { CreateModelCommand, SageMakerClient } from '@aws-sdk/client-sagemaker';
+import {
+  CreateModelCommand,
+  ListEndpointsCommand,
+  SageMakerClient,
+  UpdateEndpointWeightsAndCapacitiesCommand,
+} from '@aws-sdk/client-sagemaker';
 import { type Moto, startMoto } from '../../../test/rehearse/moto.ts';
 import { type SageMakerStandIn, startService } from '../batch/aws/sagemaker-stand-in.ts';
 import { sagemakerTfs } from '../batch/test-support.ts';
@@ -271,6 +276,72 @@ test('another type of a variant that is scaled now is reported before SageMaker 
   expect((await doctor(await synthesize(pools))).of('stack serving')).toMatchObject({
     ok: false,
     detail: expect.stringContaining('ml.c5.xlarge to ml.c5.xlarge or ml.m5.xlarge'),
+  });
+});
+
+describe('instances that run now', () => {
+  const traffic = (Type: string) => ({
+    RetainAllVariantProperties: true,
+    DeploymentConfig: { BlueGreenUpdatePolicy: { TrafficRoutingConfiguration: { Type } } },
+  });
+  const rolling = {
+    RetainAllVariantProperties: true,
+    DeploymentConfig: { RollingUpdatePolicy: {} },
+  };
+  const resources = (endpoint: object, scaled = true) => {
+    const { Target, Config } = templateOf('ml.c5.xlarge').Resources;
+    const EndpointConfigName = { 'Fn::GetAtt': ['Config', 'EndpointConfigName'] };
+    const Properties = { EndpointName: 'digits', EndpointConfigName, ...endpoint };
+    const Endpoint = { Type: 'AWS::SageMaker::Endpoint', Properties };
+    return { Resources: { Config, Endpoint, ...(scaled && { Target }) } };
+  };
+
+  /** Deploys the endpoint with a number of instances. */
+  async function running(DesiredInstanceCount: number): Promise<void> {
+    const sagemaker = new SageMakerClient({ endpoint: moto.url });
+    const ExecutionRoleArn = 'arn:aws:iam::123456789012:role/serving';
+    await sagemaker.send(new CreateModelCommand({ ModelName: 'digits', ExecutionRoleArn }));
+    await stack('serving', resources({}));
+    const DesiredWeightsAndCapacities = [{ VariantName: 'AllTraffic', DesiredInstanceCount }];
+    // moto names endpoints by itself.
+    const { Endpoints: [{ EndpointName } = {}] = [] } = await sagemaker.send(
+      new ListEndpointsCommand({}),
+    );
+    await sagemaker.send(
+      new UpdateEndpointWeightsAndCapacitiesCommand({ EndpointName, DesiredWeightsAndCapacities }),
+    );
+    sagemaker.destroy();
+  }
+  const found = async (template: object) =>
+    (await doctor(await synthesize(template))).of('instances of');
+
+  test('one is too few for traffic that moves part by part', async () => {
+    await running(1);
+    for (const parts of [traffic('CANARY'), traffic('LINEAR'), rolling])
+      expect(await found(resources(parts))).toMatchObject({
+        ok: false,
+        detail: expect.stringMatching(/AllTraffic runs 1, .*without deployment\.traffic first/),
+      });
+    // All at once, with a number from the configuration, under another name, and without an update.
+    const free = { ...traffic('CANARY'), RetainAllVariantProperties: false };
+    const other = { ...traffic('CANARY'), EndpointName: 'other' };
+    for (const whole of [traffic('ALL_AT_ONCE'), free, other, {}])
+      expect(await found(resources(whole))).toBeUndefined();
+  });
+
+  test('two are enough', async () => {
+    await running(2);
+    expect(await found(resources(traffic('CANARY')))).toBeUndefined();
+    expect(await found(resources({}, false))).toBeUndefined();
+  });
+
+  test('none sleep on where autoscaling ends', async () => {
+    await running(0);
+    expect(await found(resources({}, false))).toMatchObject({
+      ok: false,
+      detail: expect.stringMatching(/sleeps.*VariantName=AllTraffic,DesiredInstanceCount=1$/),
+    });
+    expect(await found(resources({}))).toBeUndefined();
   });
 });
 

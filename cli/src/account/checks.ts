@@ -9,6 +9,7 @@ import {
 import { EC2Client } from '@aws-sdk/client-ec2';
 import { DescribeImagesCommand, ECRClient } from '@aws-sdk/client-ecr';
 import { GetRoleCommand, IAMClient } from '@aws-sdk/client-iam';
+import { SageMakerClient } from '@aws-sdk/client-sagemaker';
 import { ServiceQuotasClient } from '@aws-sdk/client-service-quotas';
 import { parseEcrImage } from '@sagemaker-tfs/batch';
 import { isRegionMissing } from '../batch/aws/aws-error.ts';
@@ -26,6 +27,7 @@ import {
 import type { AccountFinding } from './finding.ts';
 import { checkNetwork } from './network.ts';
 import { quotaLimits } from './quota-limits.ts';
+import { checkRunning } from './running.ts';
 import { reachable } from './whose.ts';
 import { checkWorkerQuotas } from './worker-quotas.ts';
 
@@ -46,7 +48,8 @@ export async function checkAccount(
   const ecr = new ECRClient(where);
   const iam = new IAMClient(where);
   const ec2 = new EC2Client(where);
-  const clients = { cloudFormation, quotas, ecr, iam, ec2 };
+  const sageMaker = new SageMakerClient(where);
+  const clients = { cloudFormation, quotas, ecr, iam, ec2, sageMaker };
   try {
     await requireRegion(cloudFormation);
     const { stacks, findings } = await reachable(ecr, all);
@@ -65,10 +68,11 @@ interface Clients {
   readonly ecr: ECRClient;
   readonly iam: IAMClient;
   readonly ec2: EC2Client;
+  readonly sageMaker: SageMakerClient;
 }
 
 function checksOf(
-  { cloudFormation, quotas, ecr, iam, ec2 }: Clients,
+  { cloudFormation, quotas, ecr, iam, ec2, sageMaker }: Clients,
   stacks: readonly PlannedStack[],
 ): (readonly [what: string, check: Check])[] {
   const fleets = stacks.flatMap((stack) => stack.fleets);
@@ -78,6 +82,10 @@ function checksOf(
     ...stacks.map(({ name, resources }): [string, Check] => [
       `stack ${name}`,
       () => checkStack(cloudFormation, name, resources),
+    ]),
+    ...stacks.map(({ name, resources }): [string, Check] => [
+      `endpoint of ${name}`,
+      () => checkRunning({ cloudFormation, sageMaker }, name, resources),
     ]),
     ['quotas', () => checkQuotas(quotas, fleets)],
     ['EC2 quotas', () => checkWorkerQuotas(quotas, workers)],
