@@ -32,17 +32,22 @@ function isLost(item: unknown): item is number | bigint {
 }
 
 /**
- * What to call a built-in object that JSON has no form for and JSON.stringify makes `{}` of: Map, Set, ArrayBuffer, a
+ * What to call an object that JSON has no form for and JSON.stringify makes `{}` of: Map, Set, ArrayBuffer, Blob, Response, a
  * promise. Undefined for lists, plain objects, those of classes, and others that have members.
  */
 export function nameWithoutJson(value: object): string | undefined {
   if (Array.isArray(value) || Object.keys(value).length > 0) return undefined;
   // Told by its tag: objects of another realm have other prototypes.
   const tag = Object.prototype.toString.call(value).slice('[object '.length, -1);
-  return WITHOUT_JSON.has(tag) ? tag : undefined;
+  return isBuiltIn(tag) && !WITH_JSON.has(tag) && !isTypedArray(value) ? tag : undefined;
 }
 
-const WITHOUT_JSON: ReadonlySet<string> = new Set([
-  ...['Map', 'Set', 'WeakMap', 'WeakSet', 'Promise', 'Date', 'RegExp', 'Error'],
-  ...['ArrayBuffer', 'SharedArrayBuffer', 'DataView', 'Generator', 'AsyncGenerator'],
-]);
+/** Other libraries' objects have tags too. */
+function isBuiltIn(tag: string): boolean {
+  return typeof Reflect.get(globalThis, tag) === 'function' || /(Generator|Iterator)$/.test(tag);
+}
+
+/** Tags of plain objects, of those of most classes, and of boxed values. */
+const WITH_JSON: ReadonlySet<string> = new Set(['Object', 'Number', 'String', 'Boolean', 'BigInt']);
+
+const isTypedArray = (value: object) => ArrayBuffer.isView(value) && !(value instanceof DataView);

@@ -1,12 +1,13 @@
 /** A handler's stream as the bytes of an answer, held within what all requests may hold. */
 import type { Inference } from '../inference/inference.ts';
+import { attached } from './attached.ts';
 
 /** Bytes that are sent at once, and that one stream may hold uncounted. */
 const SLICE_BYTES = 64 * 1024;
 
 /**
  * The pieces of a stream, long ones in slices. The stream is asked for its next piece when the last slice is taken.
- * @throws Error for a piece that is neither text nor bytes, ServingError OVERLOADED where others hold too much for it
+ * @throws Error for a piece that is neither text nor bytes that are there, ServingError OVERLOADED where others hold too much for it
  */
 export async function* streamedBytes(
   stream: AsyncIterable<Uint8Array | string>,
@@ -29,7 +30,7 @@ export async function* streamedBytes(
 
 function sizeOf(piece: unknown): number {
   if (typeof piece === 'string') return Buffer.byteLength(piece);
-  if (piece instanceof Uint8Array) return piece.byteLength;
+  if (piece instanceof Uint8Array) return attached(piece).byteLength;
   const kind = piece === null ? 'null' : typeof piece;
   throw new Error(`a piece of its stream is of type ${kind}. Pieces are text or Uint8Arrays.`);
 }

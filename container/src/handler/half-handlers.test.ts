@@ -21,8 +21,23 @@ export const outputHandler = (result, { signature, method }) => ({
 });
 `;
 /** With a misspelled one. */
-const INPUT_ONLY =
-  'export const outputHandlr = () => 1; export const inputHandler = (data) => Buffer.from(data).toString();';
+const INPUT_ONLY = `
+export const outputHandlr = () => 1;
+const wrong = {
+  nothing: () => undefined,
+  function: () => () => 1,
+  Blob: () => new Blob(['1']),
+  memory: () => {
+    const bytes = new Uint8Array(8);
+    structuredClone(bytes.buffer, { transfer: [bytes.buffer] });
+    return bytes;
+  },
+};
+export const inputHandler = (data) => {
+  const text = Buffer.from(data).toString();
+  return text in wrong ? wrong[text]() : text;
+};
+`;
 
 /** 1 picture of 5x7, which only `any_size` takes. */
 const picture = Array.from({ length: 5 }, (_, y) =>
@@ -66,6 +81,13 @@ describe.each(['grpc', 'rest', 'in-process'])('over %s', (SAGEMAKER_TFS_BACKEND)
         msg: expect.stringContaining("exports 'outputHandlr'. Did you mean 'outputHandler'?"),
       }),
     );
+  });
+
+  test.each(['nothing', 'function', 'Blob', 'memory'])('no input: %s', async (what) => {
+    expect(await ask(input, '', what)).toMatchObject({
+      status: 500,
+      body: { code: 'HANDLER_FAILED', error: expect.stringContaining(what) },
+    });
   });
 
   test('inputHandler alone: the answer is the one without a handler', async () => {

@@ -11,7 +11,8 @@ export function isHandlerResponse(value: unknown): value is HandlerResponse {
   if (typeof contentType === 'string') return true;
   const isMeant = typeof status === 'number' || customAttributes !== undefined;
   const fields = Object.keys(value);
-  if (!isMeant || !fields.every((name) => FIELDS.has(name))) return false;
+  // Without fields of its own it is the Response of fetch, or another class's.
+  if (!isMeant || fields.length === 0 || !fields.every((name) => FIELDS.has(name))) return false;
   throw new Error(
     `its response has ${fields.join(', ')}, but no text as contentType. Add contentType: 'application/json', or what the body is; if all of it is the JSON to answer, return it as the body.`,
   );

@@ -84,8 +84,7 @@ const thrown = {
   httpErrorSymbol: () => Object.assign(new HttpError(500, ''), { message: Symbol('text of it') }),
 };
 
-const detached = () => {
-  const bytes = new Uint8Array(8);
+const detached = (bytes = new Uint8Array(8)) => {
   structuredClone(bytes.buffer, { transfer: [bytes.buffer] });
   return bytes;
 };
@@ -132,7 +131,28 @@ const good = {
   strings: { y: { dtype: 'string', shape: [2], values: ['a', Buffer.from('b')] } },
 };
 
-const wrongPieces = [1, null, undefined, {}, [1, 2], true, 1n, Symbol('x'), new ArrayBuffer(2), new Float32Array(1)];
+const wrong = {
+  nothing: () => undefined,
+  function: () => no,
+  symbol: () => Symbol('text'),
+  asyncFunction: () => streams.empty,
+  toJSON: () => ({ toJSON: () => undefined }),
+  Response: () => new Response('text', { status: 201 }),
+  emptyResponse: () => new Response(null, { status: 204 }),
+  Blob: () => new Blob(['text']),
+  File: () => new File(['text'], 'name'),
+  FormData: () => new FormData(),
+  Headers: () => new Headers({ a: 'b' }),
+  Request: () => new Request('http://127.0.0.1'),
+  ArrayBuffer: () => new ArrayBuffer(8),
+  Map: () => new Map([[1, 2]]),
+  generator: () => (function* () { yield 'text'; })(),
+  detached,
+  detachedBuffer: () => detached(Buffer.from(new ArrayBuffer(8))),
+  detachedElements: () => ({ floats: detached(new Float32Array(2)) }),
+};
+
+const wrongPieces = [1, null, undefined, {}, [1, 2], true, 1n, Symbol('x'), new ArrayBuffer(2), new Float32Array(1), detached()];
 const kept = new Uint8Array(65_536);
 const streams = {
   first: async function* (index) { yield wrongPieces[index]; },
@@ -143,7 +163,7 @@ const streams = {
 
 export const handler = async (data, context) => {
   const { kind, name, index } = JSON.parse(Buffer.from(data).toString());
-  if (kind === 'names') return Object.keys({ thrown, tensors, good }[name]);
+  if (kind === 'names') return Object.keys({ thrown, tensors, good, wrong }[name]);
   if (kind === 'thrown') {
     const error = thrown[name]();
     if (name === 'promise') await error;
@@ -153,6 +173,8 @@ export const handler = async (data, context) => {
   if (kind === 'logged') { context.log.error({ err: thrown[name]() }, 'logged'); return 'logged'; }
   if (kind === 'tensors') return tensors[name];
   if (kind === 'good') return good[name];
+  if (kind === 'wrong') return wrong[name]();
+  if (kind === 'wrongBody') return { body: wrong[name](), contentType: 'text/plain' };
   if (kind === 'predicted') return context.predict({ x: tensors[name].y });
   if (kind === 'stream') return { body: streams[name](index), contentType: 'text/plain' };
   return context.predict({ x: { dtype: 'float32', shape: [1], bytes: Float32Array.of(4) } });
@@ -268,12 +290,40 @@ test('tensors over any memory that holds their elements are answered', async () 
   expect(JSON.parse(text)).toEqual({ predictions: ['a', 'b'] });
 });
 
+test.each(['wrong', 'wrongBody'])(
+  'what is no answer is refused by its name, as %s',
+  async (kind) => {
+    const plainKinds = {
+      emptyResponse: 'Response',
+      asyncFunction: 'function',
+      generator: 'Generator',
+    };
+    const called: Record<string, string> = { ...plainKinds, toJSON: 'object' };
+    for (const name of await names('wrong')) {
+      // A response without a body is an object like any other.
+      if (kind === 'wrongBody' && name === 'nothing') continue;
+      const { status, text } = await ask({ kind, name });
+      const { error, code } = JSON.parse(text) as Record<string, string>;
+      expect([name, status, code]).toEqual([name, 500, 'HANDLER_FAILED']);
+      const form = `JSON has no form for the ${called[name] ?? name} that it returned. Return `;
+      const otherwise = /returned nothing|memory of an array that it returned was transferred/;
+      expect([name, error]).toEqual([
+        name,
+        /nothing|detached/.test(name)
+          ? expect.stringMatching(otherwise)
+          : expect.stringContaining(form),
+      ]);
+    }
+    expect(await honest()).toEqual(right);
+  },
+);
+
 describe('streams', () => {
-  const kinds = [...'0123456789'].map(Number);
+  const kinds = Array.from({ length: 11 }, (_, index) => index);
 
   test.each(kinds)('a first piece of a wrong type is an error (%i)', async (index) => {
     expect(await ask({ kind: 'stream', name: 'first', index })).toEqual(
-      failure('a piece of its stream is of type'),
+      failure('a piece of its stream is of type|was transferred'),
     );
   });
 

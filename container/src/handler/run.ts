@@ -13,6 +13,7 @@ import { plainError } from '../thrown.ts';
 import type { RequestSignal } from '../waiting/request-signal.ts';
 import { streamedBytes } from './answer-stream.ts';
 import type { Context, HandlerInput, HandlerResult, PredictOptions } from './api.ts';
+import { attached } from './attached.ts';
 import { forClient } from './for-client.ts';
 import { handlerJson } from './handler-json.ts';
 import { checkedResponse, isHandlerResponse } from './handler-response.ts';
@@ -103,8 +104,11 @@ async function modelInput(
   inference: Inference,
 ): Promise<{ inputs: TensorMap; options: PredictOptions }> {
   if (typeof input === 'string' || input instanceof Uint8Array) {
-    const bytes = typeof input === 'string' ? Buffer.from(input) : input;
+    const bytes = typeof input === 'string' ? Buffer.from(input) : attached(input);
     return decodedInput(bytes, inference, 'application/json');
+  }
+  if (input === undefined || input === null) {
+    throw new Error('its inputHandler returned nothing. Return tensors, text, bytes or an object.');
   }
   if (isTensorMap(input)) return { inputs: input, options: {} };
   const { inputs, ...options } = input as { inputs?: unknown } & PredictOptions;
@@ -204,7 +208,7 @@ async function answerOf(
 /** Text, bytes and streams as bytes; undefined for anything else. */
 function bodyOf(value: unknown, inference: Inference): HandlerAnswer['body'] | undefined {
   if (typeof value === 'string') return [Buffer.from(value)];
-  if (value instanceof Uint8Array) return [value];
+  if (value instanceof Uint8Array) return [attached(value)];
   return isStream(value) ? bytesOf(value, inference) : undefined;
 }
 
