@@ -124,6 +124,14 @@ describe('wrong usage: status 2 and advice on stderr', () => {
       ['batch', 'start', '--input-uri', 's3://My_Bucket/in/'],
       "'My_Bucket' is not",
     ],
+    [
+      'a source in a bucket whose name is too short',
+      ['inspect', 's3://a'],
+      "3 to 63 characters, and 'a' has 1",
+    ],
+    ['a source without a bucket', ['package', 's3:///model', '--out', 'x'], 'names no bucket'],
+    ['a model in such a bucket', ['init', 'x', '--model', 's3://ab/m'], "and 'ab' has 2"],
+    ['captures in such a bucket', ['captures', 'drift', 's3://a/', '--baseline', 'x'], 'has 1'],
     ['an S3 URI without a bucket', ['batch', 'start', '--input-uri', 's3:///in'], 'no bucket'],
     [
       'an instance type that is none',

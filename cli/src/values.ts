@@ -1,6 +1,6 @@
 /** Values of options whose form is known, checked before any work begins. */
 import { BUCKET, INSTANCE_TYPE } from '@sagemaker-tfs/batch';
-import { type Command, InvalidArgumentError, type Option } from 'commander';
+import { type Argument, type Command, InvalidArgumentError, type Option } from 'commander';
 
 /** A form: how to tell it, and what to say of what does not have it. */
 interface Form {
@@ -15,6 +15,15 @@ const TYPE: Form = {
   like: 'an instance type such as ml.g4dn.xlarge',
 };
 
+/** A positional argument, or an option, that names a local file or a place in S3. */
+const SOURCE: Form = {
+  // Other faults are S3's to tell: buckets from before March 2018 may have up to 255 characters, capitals and underscores.
+  // https://docs.aws.amazon.com/AmazonS3/latest/userguide/bucketnamingrules.html
+  fits: (text) => !/^s3:\/\/[^/]{0,2}(\/|$)/.test(text),
+  like: 'an S3 URI such as s3://bucket/folder/',
+  fault: bucketFault,
+};
+
 /** By what stands in the option's brackets, `--url <url>`, or by its name. */
 const FORMS: Readonly<Record<string, Form>> = {
   '<url>': {
@@ -26,6 +35,7 @@ const FORMS: Readonly<Record<string, Form>> = {
     like: 'an S3 URI such as s3://bucket/folder/',
     fault: (text) => (text.startsWith('s3://') ? bucketFault(text) : undefined),
   },
+  '<source>': SOURCE,
   '<region>': {
     fits: (text) => /^[a-z]{2,4}(-[a-z]+)+-\d+$/.test(text),
     like: 'a region such as eu-central-1',
@@ -38,8 +48,10 @@ const FORMS: Readonly<Record<string, Form>> = {
   '--fallback-instance-type': TYPE,
 };
 
-/** Makes every option of a command and of its verbs refuse values of another form: exit status 2. */
+/** Makes every option and source of a command and of its verbs refuse values of another form: exit status 2. */
 export function checkValues(command: Command): void {
+  for (const argument of command.registeredArguments)
+    if (!argument.variadic) check(argument, SOURCE);
   for (const option of command.options) {
     const form = FORMS[/<.*>/.exec(option.flags)?.[0] ?? ''] ?? FORMS[option.long ?? ''];
     if (form) check(option, form);
@@ -47,9 +59,9 @@ export function checkValues(command: Command): void {
   for (const verb of command.commands) checkValues(verb);
 }
 
-function check(option: Option, { fits, like, fault }: Form): void {
-  const parse = option.parseArg;
-  option.argParser((text: string, previous: unknown) => {
+function check(given: Option | Argument, { fits, like, fault }: Form): void {
+  const parse = given.parseArg;
+  given.argParser((text: string, previous: unknown) => {
     if (!fits(text)) {
       const why = fault?.(text);
       throw new InvalidArgumentError(`${why ? `${why} ` : ''}Give ${like}.`);
