@@ -3,7 +3,7 @@
  * library of constructs; with arguments, only the rooms that they name, to `<room>/dist` or, as `<room>=<folder>`,
  * to another folder. With `--stale`, only what is older than its sources: a program that runs meanwhile keeps its files.
  */
-import { rename, rm } from 'node:fs/promises';
+import { mkdir, rename, rm, stat, utimes } from 'node:fs/promises';
 import { isFresh } from './bin/fresh-bundles.js';
 import { bundleConstructs, bundleProgram, PROGRAMS } from './bundling.mjs';
 
@@ -11,8 +11,12 @@ async function bundle(target) {
   const [room, folder = `${room}/dist`] = target.split('=');
   // Written beside and then put in place: a program that starts meanwhile finds a whole bundle.
   const outdir = `${folder}.${process.pid}`;
+  await mkdir(outdir, { recursive: true });
+  const { mtime: began } = await stat(outdir);
   try {
     await (room === 'lib' ? bundleConstructs(outdir) : bundleProgram(room, outdir));
+    // A source that is edited meanwhile may be in it as it was before.
+    await utimes(`${outdir}/inputs.json`, began, began);
     await rm(folder, { recursive: true, force: true });
     await rename(outdir, folder);
   } finally {

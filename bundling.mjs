@@ -75,7 +75,7 @@ function sourcesOf(metafile) {
   return Object.keys(metafile.inputs).filter((path) => !path.includes('node_modules/'));
 }
 
-/** `inputs.json`: the sources of a bundle; a bundle older than one of them is stale. */
+/** `inputs.json`: the sources of a bundle; a bundle begun before a change of one of them is stale. */
 async function writeInputs(outdir, ...metafiles) {
   await writeFile(`${outdir}/inputs.json`, JSON.stringify(metafiles.flatMap(sourcesOf)));
 }

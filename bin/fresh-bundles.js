@@ -5,14 +5,14 @@ const { join, resolve } = require('node:path');
 
 const ROOT = resolve(__dirname, '..');
 
-/** Whether a room has a bundle that is newer than its sources, and than what is installed. */
+/** Whether a room has a bundle that was begun after the last change of its sources, and of what is installed. */
 function isFresh(room) {
   const inputs = join(ROOT, room, 'dist', 'inputs.json');
   try {
-    const built = statSync(inputs).mtimeMs;
+    const began = statSync(inputs).mtimeMs;
     const rules = ['build.mjs', 'bundling.mjs', 'third-party.mjs', 'package-lock.json'];
     const sources = [...rules, ...JSON.parse(readFileSync(inputs, 'utf8'))];
-    return sources.every((file) => statSync(join(ROOT, file)).mtimeMs < built);
+    return sources.every((file) => statSync(join(ROOT, file)).mtimeMs < began);
   } catch {
     return false;
   }
