@@ -23,7 +23,7 @@ import { encryptMachine, grantReadRuns } from './batch/machine-key.ts';
 import { grantJobs, grantModel, grantShards } from './batch/permissions.ts';
 import type { BatchTransformProps } from './batch/props.ts';
 import { createShardFunction } from './batch/shard-function.ts';
-import { stopJobsOfEndedRuns } from './batch/stop-jobs.ts';
+import { createJobStopper } from './batch/stop-jobs.ts';
 import { tellOfSilentEnds } from './batch/tell-of-ends.ts';
 import {
   allowInventory,
@@ -97,6 +97,7 @@ export class BatchTransform extends Resource {
     grantModel(this, props);
     warnOfExport(this, [props.model]);
     const shardFunction = createShardFunction(this, props);
+    const stopper = createJobStopper(this, jobNamePrefix);
     const key = encryptionKeyOf(this);
     const logGroup = createLogGroup(this, 'Log', RetentionDays.THREE_MONTHS, key, logName(this));
     const stack = Stack.of(this);
@@ -111,6 +112,7 @@ export class BatchTransform extends Resource {
             jobNamePrefix,
             defaults: stack.toJsonString(this.defaults),
             shardFunctionArn: shardFunction.functionArn,
+            stopFunctionArn: stopper.handler.functionArn,
             tags: props.jobTags ?? {},
             ...(props.topic && { topicArn: props.topic.topicArn }),
             ...(props.noticesAt && { noticesAt: props.noticesAt }),
@@ -127,11 +129,11 @@ export class BatchTransform extends Resource {
       props.topic.grantPublish(this.stateMachine);
       tellOfSilentEnds(this, this.stateMachine, props.topic);
     }
-    grantJobs(this.stateMachine, jobNamePrefix, shardFunction, props);
+    grantJobs(this.stateMachine, jobNamePrefix, [shardFunction, stopper.handler], props);
     grantShards(this, this.stateMachine, props.output);
     const inventoryKey = props.inventory?.bucket.encryptionKey;
     if (inventoryKey) allowInventory(this, inventoryKey);
-    stopJobsOfEndedRuns(this, this.stateMachine, jobNamePrefix, props.topic);
+    stopper.watch(this.stateMachine, props.topic);
     this.addStarts(props);
   }
 

@@ -45,14 +45,18 @@ export function executionMark(executionArn: string): string {
 /** Whether a job of this construct is one that this very execution made. Former names do not tell. */
 export function isJobOfExecution(prefix: string, executionArn: string, jobName: string): boolean {
   const start = `${prefix.slice(0, MAX_JOB_PREFIX)}-`;
-  return jobName.startsWith(start) && endOfName(executionArn).test(jobName.slice(start.length));
+  const end = new RegExp(`^${endOfName(executionArn)}$`);
+  return jobName.startsWith(start) && end.test(jobName.slice(start.length));
 }
 
-/** What follows the prefix. */
-function endOfName(executionArn: string): RegExp {
-  return new RegExp(
-    `^[0-9a-f]{${RUN_DIGITS}}${executionMark(executionArn)}[0-9a-f]{${CALL_DIGITS}}$`,
-  );
+/** Whether a job is one that this very execution made, of whichever construct. Former names do not tell. */
+export function isNamedAfter(executionArn: string, jobName: string): boolean {
+  return new RegExp(`-${endOfName(executionArn)}$`).test(jobName);
+}
+
+/** Pattern of what follows the prefix. */
+function endOfName(executionArn: string): string {
+  return `[0-9a-f]{${RUN_DIGITS}}${executionMark(executionArn)}[0-9a-f]{${CALL_DIGITS}}`;
 }
 
 /** Whether a job may be of an execution of this run. A former name tells its run alone. */

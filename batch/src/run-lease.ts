@@ -20,7 +20,7 @@ export interface RunLease {
   readonly job?: LeaseJob | undefined;
   /** Differs with each time that an execution takes or confirms it, so that the ETag does too: of equal bytes it is equal. */
   readonly write?: string | undefined;
-  /** By the holder, at its end; a job returns no lease. */
+  /** By the holder, at its end, if no job of it is left; a job returns no lease. */
   readonly returned: boolean;
 }
 
@@ -53,6 +53,15 @@ export function parseRunLease(text: string): RunLease | undefined {
 /** The holder as messages name it. */
 export function holderOf({ execution, job }: Omit<RunLease, 'returned'>): string {
   return execution ?? `the ${JOB_TYPES[job?.type ?? 'transform']} ${job?.name}`;
+}
+
+/**
+ * Jobs that an execution has left behind, as messages name them.
+ * @param jobs one or more names
+ */
+export function jobsLeftBy(execution: string, [first, ...more]: readonly string[]): string {
+  const others = more.length > 0 ? ` and ${more.length} more` : '';
+  return `the transform job ${first}${others} of ${execution}, which has ended`;
 }
 
 const JOB_TYPES = { transform: 'transform job', processing: 'Processing job' } as const;

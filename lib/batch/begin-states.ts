@@ -10,6 +10,9 @@ import { jsonata, literal } from './jsonata.ts';
 import { statesArn } from './states-arn.ts';
 
 const ALREADY_RUNNING = 'Already running';
+const HOLDER_LEFT = "Wait for holder's shards";
+/** Seconds within which Step Functions stops the shards of a run that has ended: one may make a job until then. */
+export const SHARDS_END = 60;
 const WAIT_FOR_HOLDER = 'Wait for holder?';
 const EVENT_UNCLEAR = 'Event unclear';
 
@@ -106,14 +109,19 @@ const HOLDER_STATES = {
     Type: 'Choice',
     Choices: [
       {
+        Condition: jsonata('$states.input.status in ["FAILED", "TIMED_OUT", "ABORTED"]'),
+        Next: HOLDER_LEFT,
+      },
+      {
         Condition: jsonata(
-          '$states.input.status in ["SUCCEEDED", "FAILED", "TIMED_OUT", "ABORTED", "Completed", "Failed", "Stopped", "Absent"]',
+          '$states.input.status in ["SUCCEEDED", "Completed", "Failed", "Stopped", "Absent"]',
         ),
         Next: MACHINE_STATES.takeOver,
       },
     ],
     Default: WAIT_FOR_HOLDER,
   },
+  [HOLDER_LEFT]: { Type: 'Wait', Seconds: SHARDS_END, Next: MACHINE_STATES.takeOver },
 };
 
 /** JSONata of why nobody knows whether the event's work is done, and what to do. */
@@ -325,10 +333,31 @@ function releaseState({ shardFunctionArn }: DefinitionProps, next: string) {
   };
 }
 
+const RELEASE_AFTER_FAILURE = 'Release after failure';
+
+/**
+ * Stops the jobs of a run that fails: they would write on, and cost. Also an event does so once it has failed, but Step
+ * Functions may lose one.
+ * @see https://docs.aws.amazon.com/eventbridge/latest/ref/events-ref-states.html
+ */
+function stopState({ stopFunctionArn }: DefinitionProps) {
+  const Next = RELEASE_AFTER_FAILURE;
+  return {
+    ...callFunction(
+      stopFunctionArn,
+      '{ "execution": $states.context.Execution.Id, "error": $states.input.error }',
+      '$states.input',
+      Next,
+    ),
+    // With a job left the lease is not returned: the next run waits for it, and says so.
+    Catch: [{ ErrorEquals: ['States.ALL'], Output: jsonata('$states.input'), Next }],
+  };
+}
+
 /**
  * The end of every run that began. An execution that was stopped after its last job, and redriven after another one has had
  * the outputs, would else report a success for what that one has written.
- * @param ends names of the states that return the lease
+ * @param ends names of the first states of an end
  * @param outcomes states of after it
  */
 export function releaseStates(props: DefinitionProps, ends: Ends, outcomes: Ends) {
@@ -346,6 +375,7 @@ export function releaseStates(props: DefinitionProps, ends: Ends, outcomes: Ends
       Choices: [{ Condition: jsonata('$exists($states.input.error)'), Next: outcomes.failure }],
       Default: outcomes.success,
     },
-    [ends.failure]: releaseState(props, outcomes.failure),
+    [ends.failure]: stopState(props),
+    [RELEASE_AFTER_FAILURE]: releaseState(props, outcomes.failure),
   };
 }

@@ -7,6 +7,8 @@ export interface DefinitionProps extends FixedJobProps {
   readonly defaults: string;
   /** Function that plans shards and counts outputs. */
   readonly shardFunctionArn: string;
+  /** Function that stops the jobs of a run that fails. */
+  readonly stopFunctionArn: string;
   /** @default - no notification */
   readonly topicArn?: string;
   /**

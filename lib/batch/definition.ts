@@ -19,7 +19,7 @@ export function definition(props: DefinitionProps) {
   const outcomes: Ends = props.topicArn
     ? { success: NOTIFY_SUCCESS, failure: NOTIFY_FAILURE }
     : { success: SUCCEEDED, failure: FAILED };
-  const ends: Ends = { success: 'Release', failure: 'Release after failure' };
+  const ends: Ends = { success: 'Release', failure: 'Stop jobs' };
   return {
     Comment: 'Runs SageMaker transform jobs to their end',
     QueryLanguage: 'JSONata',

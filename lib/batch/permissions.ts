@@ -38,7 +38,7 @@ export function grantModel(scope: Construct, props: BatchTransformProps): void {
 export function grantJobs(
   machine: StateMachine,
   jobNamePrefix: string,
-  shardFunction: IFunction,
+  functions: readonly IFunction[],
   { volumeKey }: BatchTransformProps,
 ): void {
   const stack = Stack.of(machine);
@@ -66,7 +66,7 @@ export function grantJobs(
   machine.addToRolePolicy(
     new PolicyStatement({
       actions: ['lambda:InvokeFunction'],
-      resources: [shardFunction.functionArn],
+      resources: functions.map(({ functionArn }) => functionArn),
     }),
   );
   if (volumeKey) allowVolumeGrants(machine, volumeKey);

@@ -8,6 +8,7 @@ import { grantFormerKeys } from '../encryption.ts';
 import { allowReadingLogs } from '../model-role.ts';
 import { grantReadBelow, grantWriteBelow } from '../s3-access.ts';
 import type { BatchTransformProps } from './props.ts';
+import { allowListingJobs } from './stop-jobs.ts';
 
 /** Adds the function, with leave to read inputs, outputs and inventories and to write below the output prefix. */
 export function createShardFunction(scope: Construct, props: BatchTransformProps): NodejsFunction {
@@ -20,6 +21,7 @@ export function createShardFunction(scope: Construct, props: BatchTransformProps
   if (inventory) grantReadBelow(role, inventory.bucket, inventory.prefix);
   grantFormerKeys(scope, role);
   allowReadingLogs(role);
+  allowListingJobs(role);
   // An execution may name a prefix below that of the outputs.
   grantWriteBelow(role, output.bucket, `${output.prefix}*${RUNS_FOLDER}`);
   return handler;

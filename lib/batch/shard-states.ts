@@ -3,7 +3,7 @@
  * mops up what they left, and at the end every input has an output or is listed for another try.
  */
 
-import { holdStates } from './begin-states.ts';
+import { holdStates, SHARDS_END } from './begin-states.ts';
 import type { DefinitionProps, Ends } from './definition-props.ts';
 import { callFunction, FUNCTION_ERROR, failWith, runFailure } from './function-state.ts';
 import { CANARY_MANIFEST } from './handler/run-places.ts';
@@ -14,6 +14,9 @@ import { FAILURE_CLASS, JOB_SPENT, transformStates } from './transform-state.ts'
 
 /** Name the maps' executions, `MACHINE/Shards:...`. */
 export const SHARD_MAP_LABELS = ['Canary', 'Shards'] as const;
+
+/** The other shards end a moment after the one that has ended the map, and may make jobs until then. */
+const SHARDS_STOPPED = 'Wait for other shards';
 
 /** JSONata of the settings. */
 const SETTINGS = '$states.input.settings';
@@ -39,6 +42,7 @@ export function shardStates(props: DefinitionProps, ends: Ends) {
       ...shardMap(props, 'Shards', '$states.input.shards.prefix'),
       Next: 'Check outputs',
     },
+    [SHARDS_STOPPED]: { Type: 'Wait', Seconds: SHARDS_END, Next: 'Why stopped' },
     'Why stopped': {
       ...callFunction(
         props.shardFunctionArn,
@@ -150,7 +154,7 @@ function shardMap(
       {
         ErrorEquals: ['States.ALL'],
         Output: jsonata(`$merge([$states.input, { "mapFailed": ${FUNCTION_ERROR} }])`),
-        Next: 'Why stopped',
+        Next: SHARDS_STOPPED,
       },
     ],
     ItemProcessor: {

@@ -1,4 +1,5 @@
 /** One run at a time below an output prefix, whichever state machine it is of: executed under the roles of the templates. */
+import { createHash } from 'node:crypto';
 import { allowedBy } from '../support/policies.ts';
 import { execute, type Service, StateError } from './asl.ts';
 import {
@@ -6,8 +7,10 @@ import {
   DESCRIBE,
   failed,
   functionOn,
+  JOB_PREFIX,
   type Job,
   machineOf,
+  refused,
   writeOutputs,
 } from './batch-machine.ts';
 import { putInputs, type S3StandIn, startS3ForSdk } from './s3-stand-in.ts';
@@ -262,6 +265,109 @@ test('workers of AWS Batch that give signs of life keep a run out, and no longer
   expect(jobs).toEqual([]);
   s3.modified.set(`${folder}.alive`, Date.now() - 181_000);
   expect((await start(SECOND)).output).toMatchObject(DONE);
+});
+
+describe('jobs that a run leaves behind', () => {
+  const first = executionOf('nightly', 'first');
+  const digits = (text: string, count: number) =>
+    createHash('sha256').update(text).digest('hex').slice(0, count);
+  /** As the machine names it. */
+  const jobOf = (execution: string, call: number) =>
+    `${JOB_PREFIX}-${digits('r', 8)}-${digits(execution, 12)}-${digits(String(call), 14)}`;
+  const [LEFT, MORE] = [jobOf(first, 1), jobOf(first, 2)];
+  /** SageMaker, which knows the jobs that are listed too. */
+  const describing: Service = (resource, args) => {
+    const status = s3.transformJobs.get((args as Partial<Job> | undefined)?.TransformJobName ?? '');
+    return resource === DESCRIBE && status ? { TransformJobStatus: status } : undefined;
+  };
+  const ask = (request: object) => functionOn(s3)('lambda:invoke', { Payload: request });
+  const release = () =>
+    ask({ action: 'release', outputUri: 's3://data/output/', runId: 'r', execution: first });
+
+  beforeEach(() => {
+    jest.spyOn(console, 'log').mockImplementation(() => {});
+    leave(first);
+    // Of others, over other outputs.
+    s3.transformJobs.set(jobOf(executionOf('nightly', 'third'), 1), 'InProgress');
+    s3.transformJobs.set('by-hand', 'InProgress');
+  });
+
+  describe.each<[string, () => unknown]>([
+    ['and fails, or is over its budget', release],
+    ['and is stopped', () => undefined],
+  ])('%s,', (_, end) => {
+    test.each(['InProgress', 'Stopping'])('that are %s keep the next one out', async (status) => {
+      s3.transformJobs.set(LEFT, status).set(MORE, 'InProgress').set(jobOf(first, 3), 'Completed');
+      await end();
+      const { jobs, output } = await start(SECOND, { [first]: { Status: 'FAILED' } }, describing);
+      const [named = ''] = status === 'InProgress' ? [LEFT] : [MORE];
+      expect(output).toMatchObject({
+        error: 'AlreadyRunning',
+        cause: `another run writes to s3://data/output/: the transform job ${named} and 1 more of ${first}, which has ended. Wait for its end, or stop it`,
+      });
+      expect(jobs).toEqual([]);
+    });
+
+    test('are waited for, and their outputs are not those of the next one', async () => {
+      s3.transformJobs.set(LEFT, 'InProgress');
+      await end();
+      let looks = 0;
+      const ending: Service = (resource, args) => {
+        if (resource === DESCRIBE && (args as Job).TransformJobName === LEFT && ++looks === 3) {
+          s3.objects.set('data/output/a.jpg.out', Buffer.from('of the former model'));
+          s3.modified.set('data/output/a.jpg.out', s3.now - 1000);
+          s3.transformJobs.set(LEFT, 'Completed');
+        }
+        return describing(resource, args);
+      };
+      const settings = { waitMinutes: 60, existing: 'replace' };
+      const executions = { [first]: { Status: 'FAILED' } };
+      const { output } = await start(SECOND, executions, ending, settings);
+      expect(output).toMatchObject(DONE);
+      expect(looks).toBe(3);
+      expect(String(s3.objects.get('data/output/a.jpg.out'))).toBe('{}');
+    });
+
+    test('that have ended keep nobody out', async () => {
+      s3.transformJobs.set(LEFT, 'Completed').set(MORE, 'Stopped');
+      await end();
+      expect((await start(SECOND, { [first]: { Status: 'FAILED' } })).output).toMatchObject(DONE);
+    });
+  });
+
+  test.each<[string, object]>([
+    ['in shards', {}],
+    ['without shards', { objectsPerShard: 0 }],
+  ])('are stopped by a run that fails, %s', async (_, settings) => {
+    s3.transformJobs.set(LEFT, 'InProgress');
+    const { output } = await start(
+      first,
+      {},
+      (resource) => {
+        if (resource.endsWith('createTransformJob')) throw refused('no such model');
+        return undefined;
+      },
+      settings,
+    );
+    expect(output).toBeInstanceOf(StateError);
+    expect(s3.transformJobs.get(LEFT)).toBe('Stopping');
+    expect(JSON.parse(String(s3.objects.get(LEASE)))).toMatchObject({ execution: first });
+    expect(JSON.parse(String(s3.objects.get(LEASE))).returned).toBe(false);
+  });
+
+  test('keep out none that they are of', async () => {
+    s3.transformJobs.set(LEFT, 'InProgress');
+    expect((await start(first, {}, describing)).output).toMatchObject(DONE);
+  });
+
+  test('are found by the roles of the template', () => {
+    const deployed = { region: 'us-east-1', account: '111111111111', name: 'nightly' };
+    const may = allowedBy(template, deployed);
+    expect(may('sagemaker:ListTransformJobs', '*')).toBe(true);
+    expect(
+      may('sagemaker:DescribeTransformJob', `arn:aws:sagemaker:${HOME}:transform-job/${LEFT}`),
+    ).toBe(true);
+  });
 });
 
 test('a look that is refused says why', async () => {

@@ -3,6 +3,7 @@ import { Template } from 'aws-cdk-lib/assertions';
 import { Bucket, type IBucket } from 'aws-cdk-lib/aws-s3';
 import type { Stack } from 'aws-cdk-lib/core';
 import { handler, type ShardRequest } from '../../lib/batch/handler/index.ts';
+import { handler as stop } from '../../lib/batch/stop-handler/index.ts';
 import { BatchTransform, type BatchTransformProps } from '../../lib/index.ts';
 import { taskProblems } from '../service-models/requests.ts';
 import { testModel, testStack } from '../support/stacks.ts';
@@ -131,12 +132,20 @@ export function writeOutputs(s3: S3StandIn, refused: readonly string[] = []) {
   };
 }
 
-/** The real function with Lambda's names of errors, and the listing of the maps. */
+/** Start of the names of jobs of {@link batchTemplate}. */
+export const JOB_PREFIX = 'test-batch-e415e2ba';
+
+/** The real functions with Lambda's names of errors, and the listing of the maps. */
 export function functionOn(s3: S3StandIn, milliseconds: () => number = () => 900_000): Service {
   return async (resource, args) => {
     if (resource.endsWith('lambda:invoke')) {
-      const { Payload } = args as { Payload: ShardRequest };
+      const { Payload } = args as { Payload: ShardRequest | Parameters<typeof stop>[0] };
       try {
+        if (!('action' in Payload)) {
+          process.env.JOB_NAME_PREFIX = JOB_PREFIX;
+          await stop(Payload);
+          return { Payload: null };
+        }
         return { Payload: await handler(Payload, { getRemainingTimeInMillis: milliseconds }) };
       } catch (error) {
         const { name: errorType, message: errorMessage } = error as Error;

@@ -43,6 +43,7 @@ function sageMaker(transform: (job: Job, made: number) => void) {
     const { TransformJobName: name } = args as Job;
     if (isCreate(resource)) {
       jobs.set(name, { job: args as Job, status: 'InProgress', looks: 0 });
+      s3.transformJobs.set(name, 'InProgress');
       return { TransformJobArn: `arn:aws:sagemaker:x:1:transform-job/${name}` };
     }
     const own = jobs.get(name);
@@ -55,6 +56,7 @@ function sageMaker(transform: (job: Job, made: number) => void) {
         if (!(error instanceof StateError)) throw error;
         own.status = 'Failed';
       }
+      s3.transformJobs.set(name, own.status);
     }
     return { TransformJobName: name, TransformJobStatus: own.status };
   };
@@ -63,6 +65,7 @@ function sageMaker(transform: (job: Job, made: number) => void) {
     for (const [name, own] of jobs) {
       if (own.status !== 'InProgress' || !isJobOfExecution(PREFIX, execution, name)) continue;
       own.status = 'Stopped';
+      s3.transformJobs.set(name, 'Stopped');
     }
   };
   return { jobs, service, stopJobsOf };
@@ -110,6 +113,7 @@ async function redriven(
       throw error;
     });
   const first = await go();
+  requireNoneLeft();
   if (!(first instanceof Stopped)) return { output: first, made: jobs.size, ended: true };
   stopJobsOf(ID);
   expect([...jobs.values()].filter(({ status }) => status === 'InProgress')).toEqual([]);
@@ -119,9 +123,21 @@ async function redriven(
   calls = Number.NEGATIVE_INFINITY;
   progress.redrive();
   const output = await go();
+  requireNoneLeft();
   const names = [...jobs.keys()];
   expect(names.filter((name) => !isJobOfExecution(PREFIX, ID, name))).toEqual([]);
   return { output, made: names.length - before, stoppedIn, ended: false };
+}
+
+/** A lease is returned once no job is left that writes. */
+function requireNoneLeft(): void {
+  const { returned = false } = JSON.parse(String(s3.objects.get(LEASE) ?? '{}')) as {
+    returned?: boolean;
+  };
+  const left = [...s3.transformJobs.values()].filter((status) =>
+    /InProgress|Stopping/.test(status),
+  );
+  if (returned) expect(left).toEqual([]);
 }
 
 const WAYS: [string, object, (job: Job) => void][] = [

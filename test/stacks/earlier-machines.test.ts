@@ -2,11 +2,12 @@
  * Executions that began before a deployment keep their definition, and call the functions of after it: the definitions in
  * `earlier-machines/` are executed with today's function. CONTRIBUTING.md says when one is added.
  */
+import { createHash } from 'node:crypto';
 import { readdirSync, readFileSync } from 'node:fs';
 import { RUNS_FOLDER } from '@sagemaker-tfs/batch';
 import type { ShardRequest } from '../../lib/batch/handler/index.ts';
 import { type Service, StateError } from './asl.ts';
-import { failed, functionOn, type Job, run, writeOutputs } from './batch-machine.ts';
+import { DESCRIBE, failed, functionOn, type Job, run, writeOutputs } from './batch-machine.ts';
 import { putInputs, type S3StandIn, startS3ForSdk } from './s3-stand-in.ts';
 
 jest.setTimeout(120_000);
@@ -82,6 +83,24 @@ describe.each(MACHINES)('%s', (_, machine) => {
       throw failed('ClientError: Failed to download model data from S3');
     }, oldStop);
     expect(output).toMatch(/^CannotRun: .*Failed to download model data/);
+  });
+
+  test('a job that the holder of the lease has left behind is seen, and ends the run at once', async () => {
+    const holder = 'arn:first';
+    const digits = (text: string, count: number) =>
+      createHash('sha256').update(text).digest('hex').slice(0, count);
+    const job = `p-${digits('r', 8)}-${digits(holder, 12)}-${digits('1', 14)}`;
+    s3.objects.set('data/output/_shards/lease.json', Buffer.from(`{"execution":"${holder}"}`));
+    s3.transformJobs.set(job, 'InProgress');
+    const service: Service = (resource, args) => {
+      if (resource === DESCRIBE) return { TransformJobStatus: 'InProgress' };
+      if (resource.endsWith('sns:publish')) return {};
+      if (resource.endsWith('describeExecution')) return { Status: 'ABORTED' };
+      return functionOn(s3)(resource, args);
+    };
+    const { output, jobs } = await run(machine, { runId: 'r' }, writeOutputs(s3), service);
+    expect(outcome(output)).toMatch(/^AlreadyRunning: .* the transform job p-/);
+    expect(jobs).toEqual([]);
   });
 
   test('every action that it asks for was tried', () => {

@@ -25,6 +25,8 @@ export interface S3StandIn {
   readonly calls: Record<string, number>;
   /** Lines of CloudWatch Logs by the name of a transform job. */
   readonly logs: Map<string, readonly string[]>;
+  /** Statuses of transform jobs by their names, which are listed one to a page; one that is stopped is `Stopping`. */
+  readonly transformJobs: Map<string, string>;
   /** Answers a request with this error code instead, where it is given; with `cut` the connection breaks within the body. */
   fail?: (method: string, path: string) => string | undefined;
   close(): Promise<void>;
@@ -84,6 +86,7 @@ export async function startS3ForSdk(pageSize: number): Promise<S3StandIn> {
   const s3 = await startS3(pageSize);
   Object.assign(process.env, s3Environment(s3.url), {
     AWS_ENDPOINT_URL_CLOUDWATCH_LOGS: s3.url,
+    AWS_ENDPOINT_URL_SAGEMAKER: s3.url,
   });
   return s3;
 }
@@ -100,6 +103,13 @@ export function putInputs(s3: S3StandIn, names: readonly string[], at = s3.now):
 export async function startS3(pageSize: number): Promise<S3StandIn> {
   const objects = new SortedObjects();
   const server = createServer(async (request, response) => {
+    const operation = /^SageMaker\.(\w+)$/.exec(String(request.headers['x-amz-target']))?.[1];
+    if (operation) {
+      const asked = JSON.parse(String(await buffer(request))) as JobQuery;
+      response.writeHead(200, { 'content-type': 'application/x-amz-json-1.1' });
+      response.end(JSON.stringify(answerOfJobs(s3.transformJobs, operation, asked)));
+      return;
+    }
     const url = new URL(request.url ?? '', 'http://s3');
     const path = decodeURIComponent(url.pathname.slice(1));
     const isList = url.searchParams.has('list-type');
@@ -151,6 +161,7 @@ export async function startS3(pageSize: number): Promise<S3StandIn> {
     objects,
     modified: new Map(),
     logs: new Map(),
+    transformJobs: new Map(),
     now: Date.UTC(2026, 0, 1),
     calls: {},
     async close() {
@@ -181,6 +192,30 @@ function logPage(logs: S3StandIn['logs'], { logStreamNamePrefix, ...query }: Log
     .map((message) => ({ message }));
   const next = from + LINES_A_PAGE;
   return { events, ...(next < all.length && { nextToken: String(next) }) };
+}
+
+/** Arguments of ListTransformJobs, or of StopTransformJob. */
+interface JobQuery {
+  readonly NameContains?: string;
+  readonly StatusEquals?: string;
+  readonly NextToken?: string;
+  readonly TransformJobName?: string;
+}
+
+function answerOfJobs(jobs: S3StandIn['transformJobs'], operation: string, query: JobQuery) {
+  if (operation === 'StopTransformJob') {
+    jobs.set(query.TransformJobName ?? '', 'Stopping');
+    return {};
+  }
+  const { NameContains = '', StatusEquals, NextToken } = query;
+  const found = [...jobs].filter(
+    ([name, status]) => name.includes(NameContains) && (!StatusEquals || status === StatusEquals),
+  );
+  const at = Number(NextToken ?? 0);
+  const TransformJobSummaries = found
+    .slice(at, at + 1)
+    .map(([TransformJobName, TransformJobStatus]) => ({ TransformJobName, TransformJobStatus }));
+  return { TransformJobSummaries, ...(at + 1 < found.length && { NextToken: String(at + 1) }) };
 }
 
 function allows(headers: IncomingHttpHeaders, there: Buffer | undefined): boolean {

@@ -76,28 +76,21 @@ export function isHeldBy(lease: RunLease, { execution, job }: Omit<RunLease, 're
   return execution !== undefined && lease.execution === execution;
 }
 
-/** What a lease may be taken over from. */
-export interface TakeLease {
-  /** ETag of a lease whose holder has ended. Default: there is to be none. */
-  readonly replaced?: string | undefined;
-  /** Whether a lease that is there may be taken over. */
-  isFree(found: FoundLease): boolean | Promise<boolean>;
-}
-
 /** Others that are faster, one after another. */
 const MAX_TRIES = 5;
 
 /**
  * Takes a lease, also one that is free or was deleted meanwhile.
+ * @param isFree whether one that is there may be taken over
  * @returns what is there, if it is not free or others were faster each time
  */
 export async function takeLease(
   s3: S3Client,
   place: S3Location,
   own: RunLease,
-  { replaced, isFree }: TakeLease,
+  isFree: (found: FoundLease) => boolean | Promise<boolean>,
 ): Promise<LeaseWrite> {
-  let taken = await writeLease(s3, place, own, replaced);
+  let taken = await writeLease(s3, place, own, undefined);
   for (let tries = 1; !taken.written && tries <= MAX_TRIES; tries++) {
     const { found } = taken;
     if (found && !(await isFree(found))) break;

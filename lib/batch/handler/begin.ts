@@ -9,6 +9,7 @@ import {
   holderOf,
   inputsOf,
   JOB_TO_COME,
+  jobsLeftBy,
   type LeaseJob,
   originOf,
   parseS3Uri,
@@ -39,7 +40,7 @@ import { findJson, readManifest, writeIf } from './storage.ts';
 export interface BeginResult {
   /** Execution or job that holds the lease of these outputs; absent where it is this one. */
   readonly holder?: string;
-  /** The holder where it is a job that `batch start` has made. */
+  /** The holder where it is a job that `batch start` has made, or that an execution has left behind. */
   readonly job?: Pick<LeaseJob, 'type' | 'name'>;
   /** True if the job may still be made: it is asked for after the lease. */
   readonly toCome?: boolean;
@@ -79,14 +80,21 @@ export interface BeginRequest {
   readonly takeEvent?: string;
 }
 
+/** Finds the jobs of an execution that have not ended. */
+export type FindJobs = (execution: string) => Promise<readonly string[]>;
+
 /** Takes the lease, then writes the origin. Both are left as they are where this execution has done so before. */
-export async function beginRun(s3: S3Client, request: BeginRequest): Promise<BeginResult> {
+export async function beginRun(
+  s3: S3Client,
+  jobsOf: FindJobs,
+  request: BeginRequest,
+): Promise<BeginResult> {
   const { settings, execution } = request;
   const first = await firstOfEvent(s3, request);
   if (first) return first;
   const refused = await whyOtherInputs(s3, settings);
   if (refused !== undefined) return { refused };
-  const taken = await takeOutputs(s3, request);
+  const taken = await takeOutputs(s3, jobsOf, request);
   if (taken.holder !== undefined) return taken;
   const origin = await claimOutputs(s3, request);
   // Written once for a run: a run that continues keeps what it has made.
@@ -152,24 +160,48 @@ async function whyOtherInputs(
   return `runId: '${settings.runId}' is that of a run with other inputs, whose ${name} is '${value}'. Set another runId, or the same inputs to continue that run`;
 }
 
+/**
+ * Takes the lease if it is free: it was returned, or its holder has ended and left no job behind. A job that it did leave
+ * writes until it ends, long after this run has begun; the state machine waits for it as for one of `batch start`.
+ */
 async function takeOutputs(
   s3: S3Client,
+  jobsOf: FindJobs,
   { settings, execution, takeOver }: BeginRequest,
 ): Promise<BeginResult> {
   const workers = await writingWorkers(s3, settings.outputUri);
   if (workers) return heldByWorkers(workers);
   const place = leasePlace(settings.outputUri);
-  const taken = await takeLease(s3, place, leaseOf(execution), {
-    replaced: takeOver,
-    isFree: (found) => isReturned(found) || isOf(found, execution),
+  let left: readonly string[] = [];
+  const taken = await takeLease(s3, place, leaseOf(execution), async (found) => {
+    if (isReturned(found) || isOf(found, execution)) return true;
+    if (found.etag !== takeOver) return false;
+    left = found.lease?.execution === undefined ? [] : await jobsOf(found.lease.execution);
+    return left.length === 0;
   });
   if (taken.written) return {};
   if (!taken.found) throw deletedAgain(place);
-  const { lease: { job, ...written } = NO_LEASE, etag: lease, modified } = taken.found;
+  return heldBy(taken.found, place, execution, left);
+}
+
+/** @param left jobs of a holder that has ended */
+function heldBy(
+  found: FoundLease,
+  place: S3Location,
+  execution: string,
+  left: readonly string[],
+): BeginResult {
+  const { lease: { job, ...written } = NO_LEASE, etag: lease, modified } = found;
+  const leaseUri = formatS3Uri(place);
+  const [first] = left;
+  if (first !== undefined) {
+    const holder = jobsLeftBy(holderOf(written), left);
+    return { holder, lease, leaseUri, job: { type: 'transform', name: first } };
+  }
   const holder = holderOf({ ...written, job });
   const hidden = job ? hiddenRegion(execution, job.region) : hiddenFrom(execution, holder);
   return {
-    ...{ holder, lease, leaseUri: formatS3Uri(place) },
+    ...{ holder, lease, leaseUri },
     ...(hidden !== undefined && { hidden }),
     ...(job && {
       job: { type: job.type, name: job.name },
@@ -273,13 +305,19 @@ export interface ReleaseResult {
 }
 
 /**
- * Returns the lease if this execution still holds it. The object stays, so that the function needs no leave to delete.
+ * Returns the lease if this execution still holds it, and none of its jobs is left: with one, the next run finds that the
+ * execution has ended, and waits for the job. The object stays, so that the function needs no leave to delete.
  */
-export async function releaseLease(s3: S3Client, request: ReleaseRequest): Promise<ReleaseResult> {
+export async function releaseLease(
+  s3: S3Client,
+  jobsOf: FindJobs,
+  request: ReleaseRequest,
+): Promise<ReleaseResult> {
   const { execution, runId } = request;
   const place = leasePlace(request.outputUri);
   let found = await readLease(s3, place);
   if (found?.lease && isOf(found, execution)) {
+    if ((await jobsOf(execution)).length > 0) return { returned: false };
     const taken = await writeLease(s3, place, { execution, returned: true }, found.etag);
     if (taken.written) return { returned: true };
     found = taken.found;

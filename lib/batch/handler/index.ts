@@ -1,5 +1,7 @@
 /** The function behind a batch transform. */
 import { S3Client } from '@aws-sdk/client-s3';
+import { SageMakerClient } from '@aws-sdk/client-sagemaker';
+import { unendedJobs } from '@sagemaker-tfs/batch/jobs';
 import { jobLogs, readJobLog } from '@sagemaker-tfs/batch/logs';
 import { guarded } from '@sagemaker-tfs/batch/s3';
 import type { TransformSettings } from '@sagemaker-tfs/batch/settings';
@@ -73,11 +75,11 @@ export async function handler(
   try {
     switch (request.action) {
       case 'begin':
-        return await beginRun(s3, request);
+        return await beginRun(s3, leftBy, request);
       case 'hold':
         return await holdLease(s3, request);
       case 'release':
-        return await releaseLease(s3, request);
+        return await releaseLease(s3, leftBy, request);
       case 'plan':
         return await whileHeld(s3, request, () => plan(s3, request, outOfTime));
       case 'pending':
@@ -93,6 +95,16 @@ export async function handler(
     }
   } finally {
     s3.destroy();
+  }
+}
+
+/** Jobs of an execution that have not ended. Runs that end together share the rate of a listing. */
+async function leftBy(execution: string): Promise<string[]> {
+  const sagemaker = new SageMakerClient({ retryMode: 'adaptive', maxAttempts: 8 });
+  try {
+    return await unendedJobs(sagemaker, execution);
+  } finally {
+    sagemaker.destroy();
   }
 }
 

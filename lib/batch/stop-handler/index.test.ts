@@ -133,6 +133,20 @@ test('an execution that ends with OverBudget leaves its running jobs alone', asy
   expect(stopped).toEqual([]);
 });
 
+test('the state machine on its way to a failure has its jobs stopped while it runs, or left alone', async () => {
+  execution = { status: 'RUNNING' };
+  const own = [jobOf('first', 1), jobOf('first', 2)];
+  running = new Set([...own, jobOf('second', 1)]);
+  await handler({ execution: `${EXECUTION}first`, error: 'OverBudget' });
+  expect(stopped).toEqual([]);
+  await handler({ execution: `${EXECUTION}first`, error: 'CannotRun' });
+  expect(stopped).toEqual(own);
+  refusing[jobOf('second', 1)] = 9;
+  await expect(
+    handler({ execution: `${EXECUTION}second`, error: 'JobStopped' }),
+  ).rejects.toMatchObject({ code: 'JOBS_NOT_STOPPED' });
+});
+
 test.each(['AlreadyRunning', 'BeginFailed', 'InvalidInput', 'TooManyFailures'])(
   'one that ends with %s leaves those of others alone',
   async (error) => {

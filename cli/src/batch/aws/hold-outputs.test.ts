@@ -1,4 +1,5 @@
 /** One job at a time below an output prefix: commands that are repeated, at once or later, in every state of the job before. */
+import { createHash } from 'node:crypto';
 import { TEST_CREDENTIALS } from '../../../../test/rehearse/moto.ts';
 import { type S3StandIn, startS3 } from '../../../../test/stacks/s3-stand-in.ts';
 import { sagemakerTfs } from '../test-support.ts';
@@ -165,6 +166,49 @@ test('a file that is no lease, and one that was returned, keep nobody out', asyn
   expect(await start('--job-name', 'second')).toMatchObject({ started: true });
 });
 
+describe('a job that an execution has left behind', () => {
+  const EXECUTION = 'arn:aws:states:us-east-1:2:execution:m:x';
+  const digits = (text: string, count: number) =>
+    createHash('sha256').update(text).digest('hex').slice(0, count);
+  const JOB = `m-${digits('r', 8)}-${digits(EXECUTION, 12)}-${digits('1', 14)}`;
+  /** With the job in this state. */
+  const knowing = (status: string) => (operation: string, input: unknown) => {
+    if (operation === 'DescribeExecution') return { executionArn: EXECUTION, status: 'FAILED' };
+    if (operation !== 'ListTransformJobs') return undefined;
+    const { StatusEquals } = input as Record<string, string>;
+    const TransformJobSummaries = status === StatusEquals ? [{ TransformJobName: JOB }] : [];
+    return { TransformJobSummaries };
+  };
+  beforeEach(() => leave({ execution: EXECUTION, returned: false }));
+
+  test.each(['InProgress', 'Stopping'])('and that is %s keeps others out', async (status) => {
+    instead = knowing(status);
+    expect(await start()).toMatchObject(
+      IN_USE(
+        `the transform job ${JOB} of ${EXECUTION}, which has ended, still writes to s3://tiles/out/. Wait for its end, stop it with sagemaker-tfs batch stop ${JOB}, or give another --output-uri.`,
+      ),
+    );
+    expect(await start('--output-uri', 's3://tiles/out/a/')).toMatchObject(
+      IN_USE(expect.stringContaining('still writes to s3://tiles/out/, above')),
+    );
+  });
+
+  test('and that has ended keeps nobody out', async () => {
+    instead = knowing('Stopped');
+    expect(await start()).toMatchObject({ started: true });
+  });
+
+  test('and that nobody may list keeps others out, who learn how to continue', async () => {
+    instead = (operation, input) =>
+      operation === 'ListTransformJobs'
+        ? { __type: 'AccessDeniedException', message: 'no sagemaker:ListTransformJobs' }
+        : knowing('Stopped')(operation, input);
+    expect(await start()).toMatchObject(
+      IN_USE(expect.stringContaining('cannot be looked at: no sagemaker:ListTransformJobs')),
+    );
+  });
+});
+
 describe('a job that works', () => {
   const OTHER = 's3://tiles/out/2026/';
   const folders = ['', '2026/', '2026/a/b/c/', 'z/'];
@@ -313,26 +357,6 @@ describe('workers of AWS Batch', () => {
       0,
       expect.stringContaining('the job definition tiles cannot be read'),
     ]);
-  });
-
-  test('that give signs of life keep jobs out, and no longer once they are silent', async () => {
-    const folder = 'tiles/out/_worker/lease/';
-    for (const [name, text] of [
-      ['000000.json', '{"run":"old"}'],
-      ['000001.json', '{"run":"id-1"}'],
-      ['000001.alive', ''],
-    ] as const) {
-      s3.objects.set(folder + name, Buffer.from(text));
-      s3.modified.set(folder + name, Date.now() - (name.endsWith('.alive') ? 20_000 : 900_000));
-    }
-    for (const engine of ['transform', 'processing']) {
-      expect(await start('--engine', engine)).toMatchObject(
-        IN_USE(expect.stringContaining('write to s3://tiles/out/: those of the job id-1. Follow')),
-      );
-    }
-    expect(s3.objects.has(LEASE)).toBe(false);
-    s3.modified.set(`${folder}000001.alive`, Date.now() - 181_000);
-    expect(await start()).toMatchObject({ started: true });
   });
 
   test('are started with a remark if the lease cannot be read', async () => {

@@ -94,11 +94,8 @@ async function holdLease(clients: Clients, { outputUri, type, name: first }: Hol
   const region = await sagemaker.config.region();
   const names = { outputs: outputUri, leaseUri: formatS3Uri(place), region };
   let job: LeaseJob = { type, name: first, region, start: randomUUID() };
-  const taken = await takeLease(
-    s3,
-    place,
-    { job, returned: false },
-    { isFree: async (found) => refuseHeld(clients, found, names).then(() => true) },
+  const taken = await takeLease(s3, place, { job, returned: false }, async (found) =>
+    refuseHeld(clients, found, names).then(() => true),
   );
   // Others are as fast as this start, again and again.
   if (!taken.written) throw inUse(undefined, names);

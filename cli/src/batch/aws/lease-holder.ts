@@ -9,9 +9,11 @@ import {
   formatS3Uri,
   holderOf,
   JOB_TO_COME,
+  jobsLeftBy,
   type LeaseJob,
   type RunLease,
 } from '@sagemaker-tfs/batch';
+import { unendedJobs } from '@sagemaker-tfs/batch/jobs';
 import type { FoundLease, NeighborLease, WritingWorkers } from '@sagemaker-tfs/batch/s3';
 import { sentence } from '@sagemaker-tfs/manifest/sentence';
 import { CommandError } from '../../errors.ts';
@@ -70,16 +72,22 @@ async function refuseWriting(
           onHidden(lease, error.message, error),
         );
   if (state === 'writes') throw inUse(lease, names);
+  if (typeof state === 'object') throw leftBehind(lease, state.left, names);
   if (state === 'absent' && Date.now() - modified < JOB_TO_COME) throw toCome(lease, names);
 }
 
-type HolderState = 'writes' | 'ended' | 'absent';
+/** `left` are jobs of an execution that has ended. */
+type HolderState = 'writes' | 'ended' | 'absent' | { readonly left: readonly string[] };
 
 async function stateOf(
   { sagemaker, sfn }: Clients,
   { execution = '', job }: RunLease,
 ): Promise<HolderState> {
-  return job ? stateOfJob(sagemaker, job) : stateOfExecution(sfn, execution);
+  if (job) return stateOfJob(sagemaker, job);
+  const state = await stateOfExecution(sfn, execution);
+  if (state !== 'ended') return state;
+  const left = await unendedJobs(sagemaker, execution);
+  return left.length > 0 ? { left } : 'ended';
 }
 
 /** What Step Functions answers for an execution that it no longer has. */
@@ -143,6 +151,16 @@ export function inUse(
 export function inUseByWorkers({ run }: WritingWorkers, outputUri: string): CommandError {
   return error(
     `workers of AWS Batch write to ${outputUri}: those of the job ${run}. Follow them with sagemaker-tfs batch watch ${run} --engine batch, wait until three minutes after their end, or give another --output-uri.`,
+  );
+}
+
+function leftBehind(
+  { execution = '' }: RunLease,
+  left: readonly string[],
+  { outputs }: LeaseNames,
+): CommandError {
+  return error(
+    `${jobsLeftBy(execution, left)}, still writes to ${outputs}. Wait for its end, stop it with sagemaker-tfs batch stop ${left[0]}, or give another --output-uri.`,
   );
 }
 
