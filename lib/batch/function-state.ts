@@ -28,11 +28,28 @@ export const BACK_OFF = {
 } as const;
 
 /**
+ * Lambda's own: the function was not called. All functions of an account share its concurrency, so others may take it for
+ * longer than one call lasts.
+ * @see https://docs.aws.amazon.com/step-functions/latest/dg/bp-lambda-serviceexception.html
+ * @see https://docs.aws.amazon.com/lambda/latest/dg/lambda-concurrency.html
+ */
+const NOT_CALLED = [
+  'Lambda.TooManyRequestsException',
+  'Lambda.ServiceException',
+  'Lambda.AWSLambdaException',
+  'Lambda.SdkClientException',
+];
+
+/** Up to 60 more tries, within about two hours. */
+const PATIENCE = { ...BACK_OFF, MaxDelaySeconds: 300, MaxAttempts: 60 };
+
+/**
  * Time-outs, memory and throttling of Lambda, and throttling by S3.
  * @see https://docs.aws.amazon.com/step-functions/latest/dg/concepts-error-handling.html
  */
 const RETRY = [
   { ErrorEquals: LASTING_ERRORS, MaxAttempts: 0 },
+  { ErrorEquals: NOT_CALLED, ...PATIENCE },
   { ErrorEquals: ['States.ALL'], ...BACK_OFF },
 ];
 
