@@ -39,7 +39,7 @@ export const RUN_ERRORS = {
   },
   AlreadyRunning: {
     meaning:
-      'Another execution writes below the same output prefix, and has not ended within `waitMinutes`; or it has done so while this one, which was then redriven, was stopped.',
+      'Another execution, or a job that one has left behind, writes below the same output prefix, and has not ended within `waitMinutes`; or it has done so while this one, which was then redriven, was stopped.',
   },
   BeginFailed: {
     meaning:
