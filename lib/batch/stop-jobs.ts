@@ -21,7 +21,7 @@ const LOOK_AGAIN_SECONDS = [60, 120];
 /** The function, and what it needs once the state machine is there, which calls it. */
 export interface JobStopper {
   readonly handler: IFunction;
-  /** Calls it for executions that end without success. @param topic is told of jobs that could not be stopped */
+  /** Calls it for executions that end without success. @param topic receives the alarm of jobs that could not be stopped */
   watch(machine: StateMachine, topic: ITopic | undefined): void;
 }
 

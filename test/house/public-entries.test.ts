@@ -21,7 +21,7 @@ const OUTSIDE = [
  * and what tests take.
  */
 const INSIDE =
-  /^([a-z-]+\/src|lib)\/(?!(index|config|testing\/parts|(batch|drift)\/handler\/index)\.ts$)/;
+  /^([a-z-]+\/src|lib)\/(?!(index|config|testing\/parts|(batch|drift)\/handler\/index|batch\/stop-handler\/index)\.ts$)/;
 /** Entries for benchmarks, pages and tests alone. */
 const FOR_TESTS =
   /^@?sagemaker-tfs.*\/(parts|stand-ins)$|^@sagemaker-tfs\/container\/(testing|transport)$/;
