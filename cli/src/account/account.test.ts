@@ -504,7 +504,12 @@ describe('workers on instances of EC2', () => {
     ['SPOT', G, '8 x g5.xlarge or g6.xlarge (spot workers)', 8 * 1.408 * 0.4, /assumed: 40% of/],
     ['EC2', G, '8 x g5.xlarge or g6.xlarge (workers)', 8 * 1.408, /assumed: SageMaker's price/],
     ['SPOT', ['g5.2xlarge'], '4 x g5.2xlarge (spot workers)', 4 * 1.515 * 0.4, /while jobs run/],
-    ['SPOT', ['m6i.xlarge'], '8 x m6i.xlarge (spot workers)', undefined, /while jobs run/],
+    [
+      ...(['SPOT', ['m6i.xlarge', 'm6a.xlarge', 'm7i.xlarge']] as const),
+      ...(['8 x m6i.xlarge or m6a.xlarge or m7i.xlarge (spot workers)', 8 * 0.242 * 0.4] as const),
+      /while jobs run; assumed: 40% of SageMaker's price of m7i.xlarge, without m6a.xlarge$/,
+    ],
+    ['SPOT', ['r6a.xlarge'], '8 x r6a.xlarge (spot workers)', undefined, /while jobs run$/],
   ] as const)('%s of %j have a line in the plan', async (type, types, makes, usd, usdWhile) => {
     const { plan } = await doctor(await synthesize(workers(type, types)));
     const price = usd === undefined ? {} : { usdAnHour: expect.closeTo(usd) };

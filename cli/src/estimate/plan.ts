@@ -42,18 +42,28 @@ export function planOf(stacks: readonly PlannedStack[], prices: Prices): PlanLin
 }
 
 /**
- * Instances of EC2, whose prices are not in the file: SageMaker's for the dearest type are above them.
+ * Instances of EC2, whose prices are not in the file: SageMaker's for the dearest type are above them. SageMaker does not have
+ * every type; the line names those without a price.
  */
 function planOfWorkers(
   { types, spot, vcpus }: WorkerFleet,
   { instanceHour }: Prices,
 ): Omit<PlanLine, 'stack'> {
   const instances = Math.ceil(vcpus / Math.max(1, ...types.map((type) => vcpusOf(type) ?? 0)));
-  const dearest = Math.max(-1, ...types.map((type) => instanceHour[`ml.${type}`] ?? -1));
+  const known = types.flatMap((type) => {
+    const price = instanceHour[`ml.${type}`];
+    return price === undefined ? [] : [{ type, price }];
+  });
+  const [dearest] = known.toSorted((a, b) => b.price - a.price);
   const share = spot ? SPOT_SHARE : 1;
+  const makes = `${instances} x ${types.join(' or ')} (${spot ? 'spot workers' : 'workers'})`;
+  if (!dearest) return { makes, usdAnHour: undefined, usdWhile: 'while jobs run' };
+  const others = types.filter((type) => instanceHour[`ml.${type}`] === undefined);
+  const without = others.length > 0 ? `, without ${others.join(' and ')}` : '';
+  const of = `${spot ? `${SPOT_SHARE * 100}% of ` : ''}SageMaker's price of ${dearest.type}${without}`;
   return {
-    makes: `${instances} x ${types.join(' or ')} (${spot ? 'spot workers' : 'workers'})`,
-    usdAnHour: dearest < 0 ? undefined : instances * dearest * share,
-    usdWhile: `while jobs run; assumed: ${spot ? `${SPOT_SHARE * 100}% of ` : ''}SageMaker's price`,
+    makes,
+    usdAnHour: instances * dearest.price * share,
+    usdWhile: `while jobs run; assumed: ${of}`,
   };
 }
