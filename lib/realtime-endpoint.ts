@@ -3,7 +3,7 @@ import { CfnAlarm, type IAlarm } from 'aws-cdk-lib/aws-cloudwatch';
 import type { IKey } from 'aws-cdk-lib/aws-kms';
 import { CfnEndpoint, CfnEndpointConfig, type CfnEndpointProps } from 'aws-cdk-lib/aws-sagemaker';
 import { Annotations, Aspects, Lazy, Stack, Token } from 'aws-cdk-lib/core';
-import { Construct } from 'constructs';
+import { Construct, Dependable } from 'constructs';
 import { encryptionKeyOf, grantFormerKeys, setEncryptionKey, setFormerKeys } from './encryption.ts';
 import { type AsyncFiles, asyncFiles, renderAsyncInference } from './endpoint/async-inference.ts';
 import { addScaling, checkScaling, type ScalingProps } from './endpoint/autoscaling.ts';
@@ -177,6 +177,7 @@ export class RealtimeEndpoint extends EndpointBase {
     this.warnOfReservations();
     this.resource = this.createEndpoint(props);
     this.resource?.node.addDependency(...permissions, logs);
+    this.leaveOutScaling();
     for (const { name, props } of this.variants) {
       if (props.scaling) this.autoScaleInstanceCount(props.scaling, name);
     }
@@ -265,6 +266,16 @@ export class RealtimeEndpoint extends EndpointBase {
   scaleAfter(proof: Construct): void {
     this.proofs.push(proof);
     for (const scope of this.scaling) scope.node.addDependency(proof);
+  }
+
+  /** What depends on the endpoint may be a proof, and autoscaling comes after those: it is no part of what they wait for. */
+  private leaveOutScaling(): void {
+    const { node, scaling } = this;
+    Dependable.implement(this, {
+      get dependencyRoots() {
+        return node.children.filter((child) => !scaling.some((scope) => scope === child));
+      },
+    });
   }
 
   /**

@@ -6,7 +6,7 @@
 
 import type { RunError } from '../errors.ts';
 import type { DefinitionProps } from './definition-props.ts';
-import { callFunction, runFailure } from './function-state.ts';
+import { BACK_OFF, callFunction, runFailure } from './function-state.ts';
 import { CANARY_MANIFEST } from './handler/run-places.ts';
 import { jsonata } from './jsonata.ts';
 import { afterShard, noticeStates } from './notice-states.ts';
@@ -205,6 +205,8 @@ function stopStates({ shardFunctionArn }: DefinitionProps) {
         '$states.result.Payload',
         'Run stopped',
       ),
+      // Not as long as others: until it ends, the other shards make jobs.
+      Retry: [{ ErrorEquals: ['States.ALL'], ...BACK_OFF }],
       Catch: [
         { ErrorEquals: ['States.ALL'], Output: jsonata('$states.input'), Next: 'Run stopped' },
       ],

@@ -316,6 +316,20 @@ describe('failures', () => {
     expect(jobsContinue(String((output as { error: unknown }).error))).toBe(true);
   });
 
+  test('a reason that cannot be kept for long keeps no run going', async () => {
+    let calls = 0;
+    const throttled: Service = (resource, args) => {
+      if ((args as { Payload?: ShardRequest }).Payload?.action !== 'stop')
+        return aws(resource, args);
+      calls++;
+      throw new StateError('Lambda.TooManyRequestsException', 'Rate exceeded');
+    };
+    const fault = failing('ClientError: Failed to download model data from S3');
+    const { output } = await later(machine, {}, fault, throttled);
+    expect(output).toMatchObject({ error: 'ShardsFailed' });
+    expect(calls).toBe(7);
+  });
+
   test('the function that fails after a good job loses nothing', async () => {
     let jobsDone = 0;
     let failures = 0;

@@ -166,6 +166,21 @@ describe('the stack of its endpoint', () => {
     });
   });
 
+  test('has no circle if the test depends on the whole endpoint', () => {
+    const stack = testStack();
+    const endpoint = endpointIn(stack);
+    const target = { invocationsPerMinute: 600 };
+    endpoint.autoScaleInstanceCount({ minInstances: 1, maxInstances: 2, target });
+    new SmokeTest(stack, 'Smoke', { endpoint, samples: [] }).node.addDependency(endpoint);
+    const template = Template.fromStack(stack);
+    const idsOf = (type: string) => Object.keys(template.findResources(type));
+    const [smoke] = Object.values(template.findResources('Custom::SageMakerSmokeTest'));
+    expect(smoke?.DependsOn).toEqual(expect.arrayContaining(idsOf('AWS::SageMaker::Endpoint')));
+    const scaling = idsOf('AWS::ApplicationAutoScaling::ScalableTarget');
+    expect(scaling).toHaveLength(1);
+    expect(smoke?.DependsOn).not.toEqual(expect.arrayContaining(scaling));
+  });
+
   test('may be nested with it', () => {
     const stack = testStack();
     const endpoint = endpointIn(new NestedStack(stack, 'Nested'));
