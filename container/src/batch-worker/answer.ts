@@ -37,8 +37,27 @@ export function answerLines(options: AnswerOptions): (object: NamedObject) => Pr
     const { body: bytes, contentType } = await limit(() =>
       options.caution.during(key, () => askAgain(options, body)),
     );
-    return answersOf(name, bytes, contentType).map(answerLine).join('');
+    return linesOf(name, bytes, contentType);
   };
+}
+
+/** Bytes of an answer, and characters of its lines, that an object may have: a string of V8 takes twice as many. */
+const MAX_ANSWER = 2 ** 28;
+
+/** @throws ServingError RESPONSE_TOO_LARGE */
+function linesOf(name: string, bytes: Uint8Array, contentType?: string): string {
+  if (bytes.byteLength > MAX_ANSWER) throw tooLarge(`${bytes.byteLength} bytes`);
+  const lines = answersOf(name, bytes, contentType).map(answerLine);
+  const characters = lines.reduce((sum, line) => sum + line.length, 0);
+  if (characters > MAX_ANSWER) throw tooLarge(`${characters} characters in lines with its key`);
+  return lines.join('');
+}
+
+function tooLarge(size: string): ServingError {
+  return new ServingError(
+    'RESPONSE_TOO_LARGE',
+    `the answer has ${size}, and a worker takes ${MAX_ANSWER} of an object. Divide the object, or ask for fewer outputs.`,
+  );
 }
 
 async function askAgain(options: AnswerOptions, body: Uint8Array) {

@@ -60,6 +60,9 @@ interface Part {
 
 const compress = promisify(gzip);
 
+/** Characters that are one string, which is faster than many small buffers. */
+const LONGEST_TEXT = 2 ** 28;
+
 /** @throws BatchError OTHER_WORKER from either function, where a part is there already */
 export function partWriter(store: Store, options: PartOptions): PartWriter {
   const { partKeys, partBytes, pack } = options;
@@ -108,10 +111,11 @@ async function writePart(
   store: Store,
   { range, pack, onWritten }: PartOptions,
   number: number,
-  { bodies, keys, answers, failures, gone, last }: Part,
+  { bodies, keys, size, answers, failures, gone, last }: Part,
 ): Promise<void> {
   const files = partFiles(range, number, store.writer, pack);
-  const body = pack ? Buffer.concat(bodies.map(bytesOf)) : Buffer.from(bodies.join(''));
+  const isJoined = !pack && size <= LONGEST_TEXT;
+  const body = isJoined ? Buffer.from(bodies.join('')) : Buffer.concat(bodies.map(bytesOf));
   const header: KeysHeader = { answers, failures, gone, last, sha256: sha256Of(body) };
   const text = [header, ...keys].map((line) => `${JSON.stringify(line)}\n`).join('');
   await store.write(files.keys, await compress(text), 'application/gzip');
