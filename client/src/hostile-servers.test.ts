@@ -112,16 +112,18 @@ test.each([301, 302, 303, 307, 308])('a redirect by %d is not followed', async (
 });
 
 test('controls of terminals in what a server says are written out', async () => {
-  const error = 'bad\u001b[2J\u009b31m\u202e\u0007\r"name"\u200b\ufff9\u{e0041}\u{1f600}\nnext';
+  const error =
+    'bad\u001b[2J\u009b31m\u202e\u0007"name"\u200b\ufff9\u{e0041}\u{1f600}\r\n\n\tnext\rline';
   const body = JSON.stringify({ error, code: 'OH\u001b[31m' });
   const answering: Answering = (_, response) => response.writeHead(400).end(body);
   const thrown = await failure(answering).catch((cause: Error) => cause);
   expect(thrown).toMatchObject({
     code: 'HTTP_400',
     message: expect.stringContaining(
-      'bad\\u001b[2J\\u009b31m\\u202e\\u0007\\u000d"name"\\u200b\\ufff9\\u{e0041}\u{1f600}\nnext',
+      'bad\\u001b[2J\\u009b31m\\u202e\\u0007"name"\\u200b\\ufff9\\u{e0041}\u{1f600} next line',
     ),
   });
+  expect(`${thrown}`).not.toContain('\n');
 });
 
 test('a wait beyond all numbers is none that is asked for', async () => {

@@ -39,7 +39,7 @@ export function nameWithoutJson(value: object): string | undefined {
   if (Array.isArray(value) || Object.keys(value).length > 0) return undefined;
   // Told by its tag: objects of another realm have other prototypes.
   const tag = Object.prototype.toString.call(value).slice('[object '.length, -1);
-  return isBuiltIn(tag) && !WITH_JSON.has(tag) && !isTypedArray(value) ? tag : undefined;
+  return isBuiltIn(tag) && !WITH_JSON.test(tag) ? tag : undefined;
 }
 
 /** Other libraries' objects have tags too. */
@@ -47,7 +47,5 @@ function isBuiltIn(tag: string): boolean {
   return typeof Reflect.get(globalThis, tag) === 'function' || /(Generator|Iterator)$/.test(tag);
 }
 
-/** Tags of plain objects, of those of most classes, and of boxed values. */
-const WITH_JSON: ReadonlySet<string> = new Set(['Object', 'Number', 'String', 'Boolean', 'BigInt']);
-
-const isTypedArray = (value: object) => ArrayBuffer.isView(value) && !(value instanceof DataView);
+/** Tags of plain objects, of those of most classes, of boxed values and of typed arrays. */
+const WITH_JSON = /^(Object|Number|String|Boolean|BigInt|.+Array)$/;

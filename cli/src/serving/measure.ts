@@ -1,8 +1,9 @@
 /** One request body sent again and again: the latency and throughput that a caller sees. */
-import { type Answer, predict, type Target } from '@sagemaker-tfs/client';
+import type { Answer, Target } from '@sagemaker-tfs/client';
 import type { TransportResult } from '../bench/bench-run.ts';
 import { partSums } from '../bench/part-times.ts';
 import { summarize } from '../output/latency.ts';
+import { countedAnswer } from './counted-answer.ts';
 
 /** What to send, how often, and to whom. */
 interface Measurement {
@@ -51,7 +52,7 @@ export async function measure(measurement: Measurement): Promise<Measured> {
       latency: summarize(milliseconds),
       firstMs: first.milliseconds,
       requestsPerSecond: requests / seconds,
-      responseBytes: first.answer.bytes.byteLength,
+      responseBytes: first.answer.bytes,
       ...(means && { parts: means }),
       milliseconds: milliseconds.map(toMicroseconds) as [number, ...number[]],
     },
@@ -71,7 +72,7 @@ async function once({
   signal,
 }: Measurement) {
   const from = performance.now();
-  const answer = await predict(target, body, {
+  const answer = await countedAnswer(target, body, {
     contentType,
     ...(accept && { accept }),
     ...(variant && { targetVariant: variant }),

@@ -1,8 +1,9 @@
 /** A closed loop of requests: a fixed number in flight, each followed at once by the next. */
-import { type Answer, PredictionError, predict, type Target } from '@sagemaker-tfs/client';
+import { PredictionError, type Target } from '@sagemaker-tfs/client';
 import { encodeLengthPrefixed } from '@sagemaker-tfs/tensors';
 import { CommandError } from '../errors.ts';
 import { summarize } from '../output/latency.ts';
+import { type CountedAnswer, countedAnswer } from '../serving/counted-answer.ts';
 import type { Point } from './point.ts';
 
 /** One request. */
@@ -19,7 +20,7 @@ export interface Samples {
   readonly requests: readonly Sample[];
   readonly accept?: string;
   /** Sees every answer. */
-  readonly onAnswer?: (answer: Answer) => void;
+  readonly onAnswer?: (answer: CountedAnswer) => void;
   /** Sees what a request got in place of an answer. */
   readonly onError?: (error: PredictionError) => void;
 }
@@ -93,7 +94,7 @@ async function loop(
       const { body, contentType } = turn(requests, sent++);
       const from = performance.now();
       try {
-        const answer = await predict(target, body, {
+        const answer = await countedAnswer(target, body, {
           contentType,
           signal,
           retries: 0,

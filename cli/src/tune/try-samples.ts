@@ -1,8 +1,9 @@
 /** Sends each sample once before anything is measured: one that is refused would be an error of every setting. */
 
-import { PredictionError, predict, type Target } from '@sagemaker-tfs/client';
+import { PredictionError, type Target } from '@sagemaker-tfs/client';
 import { sentence } from '@sagemaker-tfs/manifest/sentence';
 import { CommandError, explain } from '../errors.ts';
+import { countedAnswer } from '../serving/counted-answer.ts';
 import type { Samples } from './load.ts';
 
 /** Samples that a message names. */
@@ -17,7 +18,7 @@ export async function trySamples(
   const refused: { readonly name: string; readonly error: PredictionError }[] = [];
   for (const { body, name, contentType } of requests) {
     try {
-      await predict(target, body, { contentType, signal, ...(accept && { accept }) });
+      await countedAnswer(target, body, { contentType, signal, ...(accept && { accept }) });
     } catch (error) {
       // Without a status nobody answered, which is no matter of the sample.
       if (!(error instanceof PredictionError) || error.status === undefined) throw error;

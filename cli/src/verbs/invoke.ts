@@ -104,10 +104,15 @@ async function attributesOf(options: InvokeOptions): Promise<string> {
   );
 }
 
-/** The client's own message names its own option. */
+/** The client's own messages name its own options. */
 function nameOption(error: unknown): unknown {
-  if (error instanceof Error && (error as { code?: unknown }).code === 'TIMEOUT') {
-    error.message = error.message.replace('raise timeoutSeconds', 'raise --timeout');
+  if (error instanceof Error) {
+    error.message = error.message
+      .replace('raise timeoutSeconds', 'raise --timeout')
+      .replace(
+        'fewer outputs, raise maxAnswerBytes, or read it with predictStream',
+        'fewer outputs',
+      );
   }
   return error;
 }

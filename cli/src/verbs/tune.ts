@@ -1,4 +1,3 @@
-import type { Answer } from '@sagemaker-tfs/client';
 import { sentence } from '@sagemaker-tfs/manifest/sentence';
 import { type Command, Option } from 'commander';
 import { CommandError, cannotRead, explain, usageError } from '../errors.ts';
@@ -7,6 +6,7 @@ import { ms, printResult, printStyled, printText, table } from '../output/print.
 import { progress } from '../output/progress.ts';
 import { remark } from '../output/quiet.ts';
 import type { TuneRun } from '../report/tune-report.ts';
+import type { CountedAnswer } from '../serving/counted-answer.ts';
 import type { Samples } from '../tune/load.ts';
 import type { Point, ServerSettings } from '../tune/point.ts';
 import { curveText, serverText } from '../tune/server-text.ts';
@@ -151,7 +151,7 @@ interface Swept {
   readonly points: readonly Point[];
   readonly samples: Samples;
   /** The last one. */
-  readonly answer: Answer | undefined;
+  readonly answer: CountedAnswer | undefined;
   /** What the last request without an answer got. */
   readonly refusal: Error | undefined;
 }
@@ -178,12 +178,12 @@ async function sweep(
   const samples = await readSamples(files, options);
   const bar = progress('settings', each * (model ? servers.length : 1));
   let done = 0;
-  let answer: Answer | undefined;
+  let answer: CountedAnswer | undefined;
   let refusal: Error | undefined;
   const plan = {
     samples: {
       ...samples,
-      onAnswer: (last: Answer) => {
+      onAnswer: (last: CountedAnswer) => {
         answer = last;
       },
       onError: (last: Error) => {
@@ -267,7 +267,7 @@ async function report(
     samples: requests.map(({ name }) => name),
     inputBytes: bytes / Math.max(1, requests.length),
     // Of one image: an answer to several is for all of them.
-    outputBytes: (answer?.bytes.byteLength ?? 0) / (points.at(-1)?.batchSize ?? 1),
+    outputBytes: (answer?.bytes ?? 0) / (points.at(-1)?.batchSize ?? 1),
     contentTypes: [...new Set(requests.map(({ contentType }) => contentType))],
     seconds,
     words: process.argv.slice(2),

@@ -59,6 +59,7 @@ function parseError(body: string): { message: string; code: string | undefined }
 }
 
 function shorten(body: string, most = SHOWN): string {
-  const text = body.trim();
+  // On one line: others are the client's own.
+  const text = body.trim().replace(/[\r\n]\s*/g, ' ');
   return text.length > most ? `${text.slice(0, most)}...` : text;
 }

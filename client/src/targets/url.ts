@@ -4,6 +4,7 @@ import { containerError } from '../errors/container-error.ts';
 import { answerCut, answerTooLarge, networkError } from '../errors/network-error.ts';
 import { PredictionError } from '../errors/prediction-error.ts';
 import { retryAfter } from '../errors/service-error.ts';
+import { appended } from './appended.ts';
 import type {
   AnswerHead,
   IncomingAnswer,
@@ -46,8 +47,8 @@ const MAX_ERROR_BYTES = 1024 * 1024;
 async function send(address: string, request: OutgoingRequest): Promise<IncomingAnswer> {
   const response = await post(address, request);
   const { maxAnswerBytes } = request;
-  const { bytes, isCut } = await readBody(response, address, request.signal, maxAnswerBytes);
-  if (isCut) throw answerTooLarge(address, maxAnswerBytes);
+  const bytes = await readBody(response, address, request.signal, maxAnswerBytes + 1);
+  if (bytes.length > maxAnswerBytes) throw answerTooLarge(address, maxAnswerBytes);
   return { ...headOf(response), bytes };
 }
 
@@ -81,8 +82,7 @@ async function post(address: string, request: OutgoingRequest): Promise<Response
     throw redirected(response, address);
   }
   if (!response.ok) {
-    const { bytes } = await readBody(response, address, signal, MAX_ERROR_BYTES);
-    throw errorOf(response, bytes, address);
+    throw errorOf(response, await readBody(response, address, signal, MAX_ERROR_BYTES), address);
   }
   await refuseCompressed(response, address);
   return response;
@@ -121,27 +121,17 @@ async function readBody(
   address: string,
   signal: AbortSignal,
   maxBytes: number,
-): Promise<{ readonly bytes: Uint8Array; readonly isCut: boolean }> {
-  const chunks: Uint8Array[] = [];
+): Promise<Uint8Array> {
+  const expected = Math.min(Number(response.headers.get('content-length')) || 0, maxBytes);
+  let array: Uint8Array = new Uint8Array();
   let length = 0;
   for await (const chunk of chunksOf(response, address, signal)) {
-    const room = maxBytes - length;
-    chunks.push(chunk.length > room ? chunk.subarray(0, room) : chunk);
-    length += Math.min(chunk.length, room);
-    if (chunk.length > room) return { bytes: joined(chunks, length), isCut: true };
+    const part = chunk.subarray(0, maxBytes - length);
+    array = appended(array, length, part, expected);
+    length += part.length;
+    if (length === maxBytes) break;
   }
-  return { bytes: joined(chunks, length), isCut: false };
-}
-
-function joined([first, ...others]: readonly Uint8Array[], length: number): Uint8Array {
-  if (first && others.length === 0) return first;
-  const bytes = new Uint8Array(length);
-  let at = 0;
-  for (const chunk of first ? [first, ...others] : []) {
-    bytes.set(chunk, at);
-    at += chunk.length;
-  }
-  return bytes;
+  return array.subarray(0, length);
 }
 
 /** By a reader, as not every browser iterates streams. */
