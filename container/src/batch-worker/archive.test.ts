@@ -1,6 +1,10 @@
-/** What a worker says of a model that it cannot read, and what to do. */
+/** The archive of a worker: what one leaves that is killed, and what is said of one that cannot be read. */
+import { execFileSync } from 'node:child_process';
+import { existsSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { modelDirectoryAt } from './archive.ts';
 
 const server = createServer(({ url = '' }, response) => {
@@ -39,4 +43,19 @@ test.each<[string, env: Record<string, string>, advice: RegExp, uri?: string]>([
   };
   const refused = { code: 'MODEL_UNREADABLE', message: expect.stringMatching(advice) };
   await expect(modelDirectoryAt(uri)).rejects.toMatchObject(refused);
+});
+
+test('what a killed worker has left is removed by the next one', async () => {
+  const work = mkdtempSync(join(tmpdir(), 'archive-'));
+  const archive = join(work, 'model.tar.gz');
+  writeFileSync(join(work, 'file'), 'of the model');
+  execFileSync('tar', ['-czf', archive, '-C', work, 'file']);
+  // No process has this id.
+  const left = join(tmpdir(), 'sagemaker-tfs-4194305-1-0');
+  mkdirSync(left, { recursive: true });
+  const { path, remove } = await modelDirectoryAt(archive);
+  expect([existsSync(left), existsSync(join(path, 'file'))]).toEqual([false, true]);
+  await remove();
+  expect(existsSync(path)).toBe(false);
+  rmSync(work, { recursive: true });
 });

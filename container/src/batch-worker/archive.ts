@@ -1,16 +1,19 @@
 /** The model of a worker that SageMaker does not lay out as it does for a model: an archive, or what is in it. */
 import { execFile } from 'node:child_process';
 import { createWriteStream } from 'node:fs';
-import { mkdtemp, rm, stat } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { rm, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { pipeline } from 'node:stream/promises';
 import { promisify } from 'node:util';
 import { BatchError, parseS3Uri } from '@sagemaker-tfs/batch';
 import { httpStatusOf, isAbsent, openObject } from '@sagemaker-tfs/batch/s3';
+import { createPrivateDirectory, privateDirectory } from '../model-server/private-directory.ts';
 import { s3Client } from './store.ts';
 
 const run = promisify(execFile);
+
+/** A worker's model is no server's. */
+const NO_PORT = 0;
 
 /** A model directory for the time of a run. */
 interface BorrowedDirectory {
@@ -41,8 +44,9 @@ async function unpacked(
   archive: string,
   fill: (directory: string) => Promise<void>,
 ): Promise<BorrowedDirectory> {
-  const directory = await mkdtemp(join(tmpdir(), 'worker-model-'));
-  const remove = () => rm(directory, { recursive: true, force: true });
+  const directory = privateDirectory(process.pid, NO_PORT);
+  // What a worker that was killed has left is removed as well.
+  const remove = await createPrivateDirectory(directory);
   try {
     await fill(directory);
   } catch (cause) {
