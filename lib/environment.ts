@@ -17,6 +17,7 @@ export type RuntimeEnvironment = {
 /**
  * Variables as SageMaker takes them.
  * @param additional variables that a handler reads
+ * @param options.multiModel whether the container loads and unloads models
  * @throws naming the variable that the runtime would refuse, or that fits the image ill
  */
 export function renderEnvironment(
@@ -24,6 +25,7 @@ export function renderEnvironment(
   variant: ServingImageVariant,
   runtime: RuntimeEnvironment = {},
   additional: Readonly<Record<string, string>> = {},
+  { multiModel = false } = {},
 ): Record<string, string> {
   const backend = backendFor(where, variant, runtime);
   checkPrecision(where, variant, runtime);
@@ -39,7 +41,8 @@ export function renderEnvironment(
   const resolved = Object.entries(rendered).filter(([, value]) => !Token.isUnresolved(value));
   const problem = environmentProblem(Object.fromEntries(resolved), MODEL_ENVIRONMENT);
   refuseProblem(where, 'environment', problem);
-  checkWithRuntime(where, rendered);
+  // As SageMaker sets it.
+  checkWithRuntime(where, { ...rendered, ...(multiModel && { SAGEMAKER_MULTI_MODEL: 'true' }) });
   return rendered;
 }
 

@@ -81,6 +81,7 @@ export class SmokeTest extends Construct {
     const { iterations = asyncFiles ? 1 : DEFAULT_ITERATIONS } = props;
     checkInteger(this, 'iterations', iterations, 1, 1000);
     checkComponentNames(this, endpoint, props.samples);
+    checkTargetModels(this, endpoint, props.samples);
     checkSamples(this, props.samples, asked.manifestsOf, asyncFiles !== undefined);
     const { samples, layer } = createSamplesLayer(this, Runtime.NODEJS_24_X, props.samples);
     const plan: SmokeTestPlan = {
@@ -229,4 +230,30 @@ function priceOf({ serverless, instanceType = DEFAULT_INSTANCE_TYPE }: BoundVari
   if (serverless) return (serverless.memory.toMebibytes() / 1024) * SERVERLESS_USD_PER_GB_SECOND;
   const hourly = HOURLY_PRICES_USD[instanceType];
   return hourly === undefined ? undefined : hourly / 3600;
+}
+
+/**
+ * Refuses what SageMaker does: a request of a multi-model endpoint that names no model, and of another one that does.
+ * @see https://docs.aws.amazon.com/sagemaker/latest/dg/invoke-multi-model-endpoint.html
+ */
+function checkTargetModels(
+  where: Construct,
+  endpoint: RealtimeEndpoint | ComponentEndpoint,
+  samples: readonly SmokeTestSample[],
+): void {
+  const variants = 'components' in endpoint ? [] : endpoint.variants;
+  const isMultiModel = variants.some(({ props }) => props.model.data.multiModel);
+  samples.forEach(({ targetModel }, i) => {
+    if ((targetModel !== undefined) === isMultiModel) return;
+    const [problem, fix] = isMultiModel
+      ? [
+          'requests of a multi-model endpoint name their model',
+          "Give its archive's key below the prefix",
+        ]
+      : [
+          'the endpoint has one model, and SageMaker refuses a request that names one',
+          'Leave it out',
+        ];
+    invalidProp(where, `samples[${i}].targetModel`, problem, fix);
+  });
 }

@@ -119,6 +119,7 @@ export class TensorFlowModel extends Resource implements IModel, IConnectable {
       props.image.variant,
       props.environment,
       props.handlerEnvironment,
+      this.data,
     );
     this.environment = environment;
     checkCollector(this, this.networkIsolation, environment);

@@ -134,6 +134,16 @@ describe('a model', () => {
     );
   });
 
+  test('of many models with the variables of one', () => {
+    const stack = testStack();
+    const modelData = ModelData.multiModel(bucketOf(stack), 'models/');
+    const environment = { SAGEMAKER_TFS_PROCESSES: 4 };
+    const image = existingImage({ variant: 'cpu' });
+    expect(() => testModel(stack, { image, modelData, environment })).toThrow(
+      /environment: .*SAGEMAKER_TFS_PROCESSES is "4"\. A multi-model endpoint has one process/,
+    );
+  });
+
   test('from an archive by another name, and a prefix without its slash', () => {
     const stack = testStack();
     const bucket = bucketOf(stack);

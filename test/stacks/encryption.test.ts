@@ -301,14 +301,14 @@ describe('a state machine, whose name CloudFormation chooses', () => {
   });
 
   test('the function that stops jobs may read the run, whose event has no input', () => {
-    expect(statements(/^BatchStopJobsRole/)).toEqual([
+    expect(statements(/^BatchStopJobsLookPolicy/)).toEqual([
       expect.objectContaining({
         Action: 'kms:Decrypt',
         Condition: { ArnLike: { [CONTEXT]: MACHINES } },
       }),
     ]);
     made.hasResourceProperties('AWS::IAM::Policy', {
-      PolicyName: Match.stringLikeRegexp('^BatchStopJobsRole'),
+      PolicyName: Match.stringLikeRegexp('^BatchStopJobsLookPolicy'),
       PolicyDocument: {
         Statement: Match.arrayWith([Match.objectLike({ Action: 'states:DescribeExecution' })]),
       },
@@ -581,7 +581,7 @@ describe('a key from before', () => {
       'BatchModelAccess',
       'BatchShardRoleDefaultPolicy',
       'BatchStateMachineRoleDefaultPolicy',
-      'BatchStopJobsRoleDefaultPolicy',
+      'BatchStopJobsLookPolicy',
       'ModelReadEarlierModels',
     ]);
   });

@@ -327,3 +327,33 @@ test('cdk-nag has no finding: VPC, queue, capture, models from S3', () => {
   new SmokeTest(stack, 'Smoke', { endpoint, samples: [sample], ...network });
   expect(() => app.synth()).not.toThrow();
 });
+
+test.each<[of: string, isMulti: boolean, targetModel: string | undefined, message: RegExp]>([
+  [
+    'many models names one',
+    true,
+    undefined,
+    /samples\[0\]\.targetModel: requests of a multi-model/,
+  ],
+  [
+    'one model names none',
+    false,
+    'a.tar.gz',
+    /samples\[0\]\.targetModel: the endpoint has one model/,
+  ],
+])('a sample for an endpoint of %s', (_, isMulti, targetModel, message) => {
+  const make = (target: string | undefined) => {
+    const stack = testStack();
+    const modelData = isMulti && ModelData.multiModel(new Bucket(stack, 'Many'), 'models/');
+    const model = testModel(stack, {
+      image: existingImage({ variant: 'cpu' }),
+      ...(modelData && { modelData }),
+    });
+    const variants = [{ model, instanceType: 'ml.c6i.large' }];
+    const endpoint = new RealtimeEndpoint(stack, 'Endpoint', { variants });
+    const samples = [{ ...sample, ...(target && { targetModel: target }) }];
+    return () => new SmokeTest(stack, 'Smoke', { endpoint, samples });
+  };
+  expect(make(targetModel)).toThrow(message);
+  expect(make(isMulti ? 'a.tar.gz' : undefined)).not.toThrow();
+});
