@@ -1,3 +1,4 @@
+import type { Manifest } from '@sagemaker-tfs/manifest';
 import { App, Stack } from 'aws-cdk-lib/core';
 import { type RuntimeEnvironment, renderEnvironment } from './environment.ts';
 
@@ -29,3 +30,41 @@ test.each([
     });
   },
 );
+
+const MODELS = [
+  { name: 'cats', versions: ['1', '2'], signatures: {} },
+  { name: 'dogs', versions: ['3'], signatures: {} },
+];
+
+test.each<[what: string, runtime: RuntimeEnvironment, message: RegExp]>([
+  [
+    'a default model that the archive lacks',
+    { SAGEMAKER_TFS_DEFAULT_MODEL_NAME: 'birds' },
+    /environment: SAGEMAKER_TFS_DEFAULT_MODEL_NAME is "birds"\. The models in \S+ are cats, dogs/,
+  ],
+  [
+    'a label of a version that the default model lacks',
+    { SAGEMAKER_TFS_VERSION_LABELS: 'stable=3' },
+    /environment: .* assigns "stable" to version 3\. Model "cats" has 1, 2/,
+  ],
+  [
+    'the port that SageMaker sets',
+    { SAGEMAKER_BIND_TO_PORT: 9999 },
+    /environment\.SAGEMAKER_BIND_TO_PORT: SageMaker sets it itself/,
+  ],
+  [
+    'the kind of endpoint that SageMaker sets',
+    { SAGEMAKER_MULTI_MODEL: true },
+    /environment\.SAGEMAKER_MULTI_MODEL: SageMaker sets it itself/,
+  ],
+])('%s is refused', (_, runtime, message) => {
+  const manifest = { models: MODELS } as unknown as Manifest;
+  const render = (variables: RuntimeEnvironment) =>
+    renderEnvironment(new Stack(new App(), 'Stack'), 'cpu', variables, {}, { manifest });
+  expect(() => render(runtime)).toThrow(message);
+  const right = {
+    SAGEMAKER_TFS_DEFAULT_MODEL_NAME: 'dogs',
+    SAGEMAKER_TFS_VERSION_LABELS: 'stable=3',
+  };
+  expect(render(right)).toMatchObject(right);
+});

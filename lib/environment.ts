@@ -1,7 +1,9 @@
 /** Environment variables of the serving runtime, typed and checked by the runtime's own catalogue. */
 
+import { defaultModelOf } from '@sagemaker-tfs/container/default-model';
 import { readEnvironment, type ValueOf } from '@sagemaker-tfs/container/environment';
 import type { ENVIRONMENT_VARIABLES } from '@sagemaker-tfs/container/environment-variables';
+import type { Manifest } from '@sagemaker-tfs/manifest';
 import { Token } from 'aws-cdk-lib/core';
 import { isForGpus, isInProcess, type ServingImageVariant } from './image-variant.ts';
 import { environmentProblem, MODEL_ENVIRONMENT } from './rules/limits.ts';
@@ -14,10 +16,17 @@ export type RuntimeEnvironment = {
   readonly [D in Definition as D['name']]?: ValueOf<D, `${number}-${number}`>;
 };
 
+/** What is known of a model's data. */
+interface DataOfModel {
+  readonly multiModel?: boolean;
+  readonly manifest?: Manifest;
+}
+
 /**
  * Variables as SageMaker takes them.
  * @param additional variables that a handler reads
  * @param options.multiModel whether the container loads and unloads models
+ * @param options.manifest of the archive, where it is known
  * @throws naming the variable that the runtime would refuse, or that fits the image ill
  */
 export function renderEnvironment(
@@ -25,8 +34,9 @@ export function renderEnvironment(
   variant: ServingImageVariant,
   runtime: RuntimeEnvironment = {},
   additional: Readonly<Record<string, string>> = {},
-  { multiModel = false } = {},
+  { multiModel = false, manifest }: DataOfModel = {},
 ): Record<string, string> {
+  refuseSageMakersOwn(where, runtime);
   const backend = backendFor(where, variant, runtime);
   checkPrecision(where, variant, runtime);
   const rendered = Object.fromEntries(
@@ -42,7 +52,8 @@ export function renderEnvironment(
   const problem = environmentProblem(Object.fromEntries(resolved), MODEL_ENVIRONMENT);
   refuseProblem(where, 'environment', problem);
   // As SageMaker sets it.
-  checkWithRuntime(where, { ...rendered, ...(multiModel && { SAGEMAKER_MULTI_MODEL: 'true' }) });
+  const variables = { ...rendered, ...(multiModel && { SAGEMAKER_MULTI_MODEL: 'true' }) };
+  checkWithRuntime(where, variables, manifest?.models);
   return rendered;
 }
 
@@ -85,17 +96,39 @@ function checkPrecision(where: Where, variant: ServingImageVariant, runtime: Run
   );
 }
 
-function checkWithRuntime(where: Where, variables: Readonly<Record<string, string>>): void {
+/** What SageMaker tells the container, which would else listen where nobody asks, or wait for models that never come. */
+const SAGEMAKERS_OWN = [
+  'SAGEMAKER_BIND_TO_PORT',
+  'SAGEMAKER_BATCH',
+  'SAGEMAKER_MULTI_MODEL',
+] as const;
+
+function refuseSageMakersOwn(where: Where, runtime: RuntimeEnvironment): void {
+  const own = SAGEMAKERS_OWN.find((name) => runtime[name] !== undefined);
+  if (own === undefined) return;
+  invalidProp(where, `environment.${own}`, 'SageMaker sets it itself', 'Leave it out');
+}
+
+function checkWithRuntime(
+  where: Where,
+  variables: Readonly<Record<string, string>>,
+  models: Manifest['models'] | undefined,
+): void {
   const known = Object.entries(variables).filter(([, value]) => !Token.isUnresolved(value));
-  const problem = problemAtStart(Object.fromEntries(known));
+  const problem = problemAtStart(Object.fromEntries(known), models);
   if (problem === '') return;
   invalidProp(where, 'environment', problem, 'The runtime would not start, or would ignore it');
 }
 
 /** What the runtime would say of the variables; empty if nothing. */
-function problemAtStart(variables: Readonly<Record<string, string>>): string {
+function problemAtStart(
+  variables: Readonly<Record<string, string>>,
+  models: Manifest['models'] | undefined,
+): string {
   try {
-    return readEnvironment(variables).warnings.join('; ');
+    const { environment, warnings } = readEnvironment(variables);
+    if (models) defaultModelOf(models, environment);
+    return warnings.join('; ');
   } catch (error) {
     return error instanceof Error ? error.message : String(error);
   }
