@@ -175,6 +175,7 @@ describe("Triton's requests, by migration/kserve-v2.ts", () => {
 
   test.each([
     ['no JSON', '{', 'no JSON'],
+    ['an input that is none', '{"inputs":[null]}', 'an input has no name'],
     ['another datatype', '{"inputs":[{"name":"x","shape":[1],"datatype":"F"}]}', 'no datatype F'],
     [
       'too few values',
@@ -216,6 +217,11 @@ test('handlers/streaming.ts answers a line for a line', async () => {
   const answer = await ask(HALF_PLUS_TWO, 'handlers/streaming.ts', 'text/plain', '1\n2\n3\n');
   expect(answer.contentType).toBe('application/jsonlines');
   expect(answer.body.toString()).toBe('{"y":3.5}\n{"y":4}\n{"y":4.5}\n');
+  const wrong = await ask(HALF_PLUS_TWO, 'handlers/streaming.ts', 'text/plain', 'abc\n3\n');
+  expect([wrong.status, wrong.body.toString()]).toEqual([
+    400,
+    expect.stringContaining('no number'),
+  ]);
 });
 
 test('migration/images.ts sees the digit', async () => {

@@ -105,6 +105,9 @@ describe('what TensorFlow would be handed', () => {
     expect(refused(['raw'], { outputs: ['a', 'b'] })).toBe(
       "the archive answers no output 'raw' of signature 'serving_default'. It answers a, b.",
     );
+    expect(refused(['a'], { outputs: ['logits'], rename: { logits: 'scores' } })).toContain(
+      'answers (scores)',
+    );
     // Whether outputs are named or not: no name helps.
     for (const asked of [undefined, ['a'], ['nope']]) {
       expect(refused(asked, { outputs: ['logits'] })).toBe(

@@ -80,7 +80,11 @@ export function checkOutputs(
 ): void {
   const answered = answeredNames(signature, postprocess);
   if (postprocess?.outputs && answered.length === 0) {
-    throw unansweredSignature(signature, postprocess.outputs);
+    const { outputs, rename = {} } = postprocess;
+    throw unansweredSignature(
+      signature,
+      outputs.map((name) => own(rename, name) ?? name),
+    );
   }
   const unknown = wanted.find((name) => !isAnswered(name, signature, postprocess));
   if (unknown !== undefined) {

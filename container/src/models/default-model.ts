@@ -13,7 +13,7 @@ type DefaultSettings = Pick<Environment, 'defaultModelName' | 'modelDir' | 'vers
 
 /**
  * The model of requests that name none: the first, or the one that is set.
- * @throws StartError ENVIRONMENT_INVALID where there is none of that name, or it lacks a version that has a label
+ * @throws StartError ENVIRONMENT_INVALID if no model has that name, or it lacks a version that has a label
  */
 export function defaultModelOf<T extends NamedModel>(
   models: readonly T[],

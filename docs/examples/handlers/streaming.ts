@@ -2,6 +2,7 @@
 import {
   type Context,
   type HandlerResponse,
+  HttpError,
   isNumeric,
   numericTensor,
   toNumbers,
@@ -15,7 +16,9 @@ export function handler(data: AsyncIterable<Uint8Array>, context: Context): Hand
 
 async function* answers(data: AsyncIterable<Uint8Array>, context: Context): AsyncGenerator<string> {
   for await (const line of linesOf(data)) {
-    const x = numericTensor('float32', [1], Float32Array.of(Number(line)));
+    const number = Number(line);
+    if (!Number.isFinite(number)) throw new HttpError(400, 'a line is no number');
+    const x = numericTensor('float32', [1], Float32Array.of(number));
     const { y } = await context.predict({ x });
     if (!y || !isNumeric(y)) throw new Error('the model gave no y');
     yield `${JSON.stringify({ y: Number(toNumbers(y)[0]) })}\n`;

@@ -69,6 +69,9 @@ function readRequest(json: Uint8Array): InferRequest {
 function inputsOf({ inputs }: InferRequest, binary: Uint8Array): TensorMap {
   let at = 0;
   const entries = inputs.map((input): [string, Tensor] => {
+    if (typeof input?.name !== 'string' || !Array.isArray(input.shape)) {
+      throw new HttpError(400, 'an input has no name or no shape.');
+    }
     const dtype = DTYPES[input.datatype];
     if (!dtype) throw new HttpError(400, `${input.name}: no datatype ${input.datatype}.`);
     const size = input.parameters?.binary_data_size;
@@ -77,9 +80,13 @@ function inputsOf({ inputs }: InferRequest, binary: Uint8Array): TensorMap {
     try {
       return [input.name, bytes ? fromBytes(dtype, input, bytes) : fromJson(dtype, input)];
     } catch (error) {
-      throw new HttpError(400, `${input.name}: ${(error as Error).message}.`);
+      const { message } = error as Error;
+      throw new HttpError(400, `${input.name}: ${message.replace(/\.+$/, '')}.`);
     }
   });
+  if (at < binary.byteLength) {
+    throw new HttpError(400, `${binary.byteLength - at} bytes follow those of the inputs.`);
+  }
   return Object.fromEntries(entries);
 }
 
