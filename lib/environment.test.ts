@@ -50,12 +50,22 @@ test.each<[what: string, runtime: RuntimeEnvironment, message: RegExp]>([
   [
     'the port that SageMaker sets',
     { SAGEMAKER_BIND_TO_PORT: 9999 },
-    /environment\.SAGEMAKER_BIND_TO_PORT: SageMaker sets it itself/,
+    /environment\.SAGEMAKER_BIND_TO_PORT: SageMaker decides it/,
+  ],
+  [
+    'an address that SageMaker does not call',
+    { SAGEMAKER_TFS_BIND_ADDRESS: '127.0.0.1' },
+    /environment\.SAGEMAKER_TFS_BIND_ADDRESS: SageMaker decides it/,
+  ],
+  [
+    'what refuses the host that SageMaker names',
+    { SAGEMAKER_TFS_FOREIGN_PAGES: 'refuse' },
+    /environment\.SAGEMAKER_TFS_FOREIGN_PAGES: SageMaker decides it/,
   ],
   [
     'the kind of endpoint that SageMaker sets',
     { SAGEMAKER_MULTI_MODEL: true },
-    /environment\.SAGEMAKER_MULTI_MODEL: SageMaker sets it itself/,
+    /environment\.SAGEMAKER_MULTI_MODEL: SageMaker decides it/,
   ],
 ])('%s is refused', (_, runtime, message) => {
   const manifest = { models: MODELS } as unknown as Manifest;

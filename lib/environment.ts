@@ -36,7 +36,6 @@ export function renderEnvironment(
   additional: Readonly<Record<string, string>> = {},
   { multiModel = false, manifest }: DataOfModel = {},
 ): Record<string, string> {
-  refuseSageMakersOwn(where, runtime);
   const backend = backendFor(where, variant, runtime);
   checkPrecision(where, variant, runtime);
   const rendered = Object.fromEntries(
@@ -48,6 +47,7 @@ export function renderEnvironment(
       .filter(([, value]) => value !== undefined)
       .map(([name, value]) => [name, String(value)]),
   );
+  refuseSageMakersOwn(where, rendered);
   const resolved = Object.entries(rendered).filter(([, value]) => !Token.isUnresolved(value));
   const problem = environmentProblem(Object.fromEntries(resolved), MODEL_ENVIRONMENT);
   refuseProblem(where, 'environment', problem);
@@ -96,17 +96,22 @@ function checkPrecision(where: Where, variant: ServingImageVariant, runtime: Run
   );
 }
 
-/** What SageMaker tells the container, which would else listen where nobody asks, or wait for models that never come. */
+/** Where SageMaker calls the container and lays the model out: others are never healthy, or find no model. */
 const SAGEMAKERS_OWN = [
   'SAGEMAKER_BIND_TO_PORT',
   'SAGEMAKER_BATCH',
   'SAGEMAKER_MULTI_MODEL',
+  'SAGEMAKER_TFS_BIND_ADDRESS',
+  'SAGEMAKER_TFS_FOREIGN_PAGES',
+  'SAGEMAKER_TFS_MODEL_DIR',
+  'SAGEMAKER_TFS_MULTI_MODEL_DIR',
 ] as const;
 
-function refuseSageMakersOwn(where: Where, runtime: RuntimeEnvironment): void {
-  const own = SAGEMAKERS_OWN.find((name) => runtime[name] !== undefined);
+function refuseSageMakersOwn(where: Where, variables: Readonly<Record<string, string>>): void {
+  const own = SAGEMAKERS_OWN.find((name) => Object.hasOwn(variables, name));
   if (own === undefined) return;
-  invalidProp(where, `environment.${own}`, 'SageMaker sets it itself', 'Leave it out');
+  const problem = 'SageMaker decides it, and would not find the container or its model';
+  invalidProp(where, `environment.${own}`, problem, 'Leave it out');
 }
 
 function checkWithRuntime(

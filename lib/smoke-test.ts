@@ -232,6 +232,9 @@ function priceOf({ serverless, instanceType = DEFAULT_INSTANCE_TYPE }: BoundVari
   return hourly === undefined ? undefined : hourly / 3600;
 }
 
+/** A key below the prefix: no address, and nothing before the first folder. */
+const TARGET_MODEL = /^(?!s3:|\/)\S.{0,1023}$/;
+
 /**
  * Refuses what SageMaker does: a request of a multi-model endpoint that names no model, and of another one that does.
  * @see https://docs.aws.amazon.com/sagemaker/latest/dg/invoke-multi-model-endpoint.html
@@ -244,7 +247,8 @@ function checkTargetModels(
   const variants = 'components' in endpoint ? [] : endpoint.variants;
   const isMultiModel = variants.some(({ props }) => props.model.data.multiModel);
   samples.forEach(({ targetModel }, i) => {
-    if ((targetModel !== undefined) === isMultiModel) return;
+    const isKey = targetModel !== undefined && TARGET_MODEL.test(targetModel);
+    if (isMultiModel ? isKey : targetModel === undefined) return;
     const [problem, fix] = isMultiModel
       ? [
           'requests of a multi-model endpoint name their model',

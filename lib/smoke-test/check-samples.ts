@@ -10,6 +10,9 @@ import type { Expectation, SmokeTestSample } from './plan.ts';
 /** Largest body of InvokeEndpoint, bytes. */
 const MAX_BODY_BYTES = 25 * 1024 * 1024;
 
+/** @see https://docs.aws.amazon.com/sagemaker/latest/APIReference/API_runtime_InvokeEndpoint.html */
+const HEADER_TEXT = /^[\x20-\x7e]*$/;
+
 /**
  * Checks samples and, where no handler stands between, that the model's signature takes them.
  * @param manifestsOf what the models that a sample is for hold, as far as they were packaged here
@@ -26,6 +29,10 @@ export function checkSamples(
     const prop = `samples[${i}]`;
     if (names.indexOf(sample.name) < i) {
       invalidProp(where, `${prop}.name`, `'${sample.name}' is used twice`, 'Give another');
+    }
+    if (!HEADER_TEXT.test(sample.customAttributes ?? '')) {
+      const problem = 'SageMaker takes visible ASCII alone';
+      invalidProp(where, `${prop}.customAttributes`, problem, 'Percent-encode the rest');
     }
     const size = checkFile(where, `${prop}.file`, sample.file);
     if (size > MAX_BODY_BYTES && !async) {

@@ -422,6 +422,11 @@ describe('a smoke test', () => {
       { samples: [{ ...sample, expect: [{ golden: broken }] }] },
       /samples\[0\]\.expect\[0\]\.golden: .*broken\.json is not JSON/,
     ],
+    [
+      'with attributes beyond ASCII',
+      { samples: [{ ...sample, customAttributes: 'a=\u00fc' }] },
+      /samples\[0\]\.customAttributes: SageMaker takes visible ASCII alone/,
+    ],
     ['without calls', { iterations: 0 }, /iterations: 0 is out of range/],
   ])('%s', (_, props, message) => {
     const stack = testStack();

@@ -351,7 +351,7 @@ test.each<[of: string, isMulti: boolean, targetModel: string | undefined, messag
     });
     const variants = [{ model, instanceType: 'ml.c6i.large' }];
     const endpoint = new RealtimeEndpoint(stack, 'Endpoint', { variants });
-    const samples = [{ ...sample, ...(target && { targetModel: target }) }];
+    const samples = [{ ...sample, ...(target !== undefined && { targetModel: target }) }];
     return () => new SmokeTest(stack, 'Smoke', { endpoint, samples });
   };
   expect(make(targetModel)).toThrow(message);

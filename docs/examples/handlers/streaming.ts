@@ -17,7 +17,7 @@ export function handler(data: AsyncIterable<Uint8Array>, context: Context): Hand
 async function* answers(data: AsyncIterable<Uint8Array>, context: Context): AsyncGenerator<string> {
   for await (const line of linesOf(data)) {
     const number = Number(line);
-    if (!Number.isFinite(number)) throw new HttpError(400, 'a line is no number');
+    if (!Number.isFinite(Math.fround(number))) throw new HttpError(400, 'a line is no float32');
     const x = numericTensor('float32', [1], Float32Array.of(number));
     const { y } = await context.predict({ x });
     if (!y || !isNumeric(y)) throw new Error('the model gave no y');
@@ -31,7 +31,7 @@ async function* linesOf(data: AsyncIterable<Uint8Array>): AsyncGenerator<string>
   for await (const chunk of data) {
     const lines = (rest + decoder.decode(chunk, { stream: true })).split('\n');
     rest = lines.pop() ?? '';
-    yield* lines.filter(Boolean);
+    yield* lines.filter((line) => line.trim() !== '');
   }
-  if (rest) yield rest;
+  if (rest.trim() !== '') yield rest;
 }

@@ -7,6 +7,7 @@ import {
   HttpError,
   isNumeric,
   numericTensor,
+  parseJson,
   stringTensor,
   type Tensor,
   type TensorMap,
@@ -55,14 +56,16 @@ export async function handler(data: Uint8Array, context: Context): Promise<Handl
 
 function readRequest(json: Uint8Array): InferRequest {
   try {
-    const request = JSON.parse(Buffer.from(json).toString()) as InferRequest;
-    if (Array.isArray(request.inputs)) return request;
+    // Integers beyond 2^53 keep their digits.
+    const request = parseJson(json) as InferRequest;
+    const isRead = request.outputs?.every(({ name }) => typeof name === 'string') ?? true;
+    if (Array.isArray(request.inputs) && isRead) return request;
   } catch {
     // Told below.
   }
   throw new HttpError(
     400,
-    `the body is no JSON with 'inputs'. Send a request of KServe's version 2.`,
+    `the body is no JSON with 'inputs', and 'outputs' that have names. Send a request of KServe's version 2.`,
   );
 }
 
@@ -91,6 +94,7 @@ function inputsOf({ inputs }: InferRequest, binary: Uint8Array): TensorMap {
 }
 
 function fromJson(dtype: DType, { shape, data = [] }: InputTensor): Tensor {
+  if (!Array.isArray(data)) throw new Error('its data is no list');
   const flat = data.flat(Number.POSITIVE_INFINITY) as ElementValue[];
   return tensorFromValues(dtype, shape, flat);
 }
@@ -125,7 +129,7 @@ function answer(request: InferRequest, outputs: TensorMap, context: Context): Ha
   const { modelName: model_name, modelVersion: model_version } = context;
   const json = { id: request.id, model_name, model_version, outputs: described };
   if (blobs.length === 0) return { body: json, contentType: 'application/json' };
-  const header = Buffer.from(JSON.stringify(json));
+  const header = Buffer.from(JSON.stringify(json, withoutLargeIntegers));
   return {
     body: Buffer.concat([header, ...blobs]),
     contentType: `${BINARY}${header.byteLength}`,
@@ -134,8 +138,20 @@ function answer(request: InferRequest, outputs: TensorMap, context: Context): Ha
 
 function valuesOf(tensor: Tensor): unknown[] {
   if (!isNumeric(tensor)) return tensor.values.map((value) => Buffer.from(value).toString());
-  const numbers = Array.from(toNumbers(tensor), Number);
-  return tensor.dtype === 'bool' ? numbers.map(Boolean) : numbers;
+  const numbers = Array.from<number | bigint>(toNumbers(tensor));
+  // As a bigint where a number would lose digits.
+  const exact = numbers.map((value) => (isLarge(value) ? value : Number(value)));
+  return tensor.dtype === 'bool' ? exact.map(Boolean) : exact;
+}
+
+function isLarge(value: number | bigint): boolean {
+  return typeof value === 'bigint' && !Number.isSafeInteger(Number(value));
+}
+
+/** The JSON before binary outputs is written by JavaScript, which has no large integers there. */
+function withoutLargeIntegers(_: string, value: unknown): unknown {
+  if (typeof value !== 'bigint') return value;
+  throw new HttpError(400, 'integers beyond 2^53 beside binary outputs: ask for all in binary.');
 }
 
 function bytesOf(tensor: Tensor): Uint8Array {

@@ -11,8 +11,7 @@ const ADVICE: Readonly<Partial<Record<Code, string>>> = {
   BAD_CUSTOM_ATTRIBUTE: 'Check the options: signature, version, outputs, transport.',
   HANDLER_FAILED: 'The log of serve has the stack of the handler. Mend it: serve loads it again.',
   HOST_REFUSED: 'Open the page by the address that serve prints.',
-  MODEL_FAILED:
-    'TensorFlow refused the tensors. Compare them with the signature, and their numbers of rows with one another.',
+  MODEL_FAILED: 'TensorFlow refused the tensors. Compare their dtypes, shapes and numbers of rows.',
   MODEL_NOT_READY: 'The model is loading. Try again in a moment.',
   NETWORK_FAILED: 'Is serve still running? Its terminal says so.',
   NOT_ACCEPTABLE: 'Choose another format of the answer in the options.',
