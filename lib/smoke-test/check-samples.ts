@@ -30,9 +30,10 @@ export function checkSamples(
     if (names.indexOf(sample.name) < i) {
       invalidProp(where, `${prop}.name`, `'${sample.name}' is used twice`, 'Give another');
     }
-    if (!HEADER_TEXT.test(sample.customAttributes ?? '')) {
+    for (const header of ['accept', 'customAttributes'] as const) {
+      if (HEADER_TEXT.test(sample[header] ?? '')) continue;
       const problem = 'SageMaker takes visible ASCII alone';
-      invalidProp(where, `${prop}.customAttributes`, problem, 'Percent-encode the rest');
+      invalidProp(where, `${prop}.${header}`, problem, 'Percent-encode the rest');
     }
     const size = checkFile(where, `${prop}.file`, sample.file);
     if (size > MAX_BODY_BYTES && !async) {

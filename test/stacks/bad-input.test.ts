@@ -427,6 +427,11 @@ describe('a smoke test', () => {
       { samples: [{ ...sample, customAttributes: 'a=\u00fc' }] },
       /samples\[0\]\.customAttributes: SageMaker takes visible ASCII alone/,
     ],
+    [
+      'with a wish beyond ASCII',
+      { samples: [{ ...sample, accept: '\u00fc/x' }] },
+      /samples\[0\]\.accept: SageMaker takes visible ASCII alone/,
+    ],
     ['without calls', { iterations: 0 }, /iterations: 0 is out of range/],
   ])('%s', (_, props, message) => {
     const stack = testStack();
