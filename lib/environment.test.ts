@@ -78,3 +78,13 @@ test.each<[what: string, runtime: RuntimeEnvironment, message: RegExp]>([
   };
   expect(render(right)).toMatchObject(right);
 });
+
+test("the place of a model is its image's matter alone", () => {
+  const environment = { SAGEMAKER_TFS_MODEL_DIR: '/opt/mine' };
+  const render = (container: object) =>
+    renderEnvironment(new Stack(new App(), 'Stack'), 'cpu', environment, {}, { container });
+  expect(render({})).toMatchObject(environment);
+  expect(() => render({ modelDataUrl: 's3://models/a.tar.gz' })).toThrow(
+    /environment\.SAGEMAKER_TFS_MODEL_DIR: SageMaker decides it/,
+  );
+});

@@ -6,6 +6,7 @@ import type { ENVIRONMENT_VARIABLES } from '@sagemaker-tfs/container/environment
 import type { Manifest } from '@sagemaker-tfs/manifest';
 import { Token } from 'aws-cdk-lib/core';
 import { isForGpus, isInProcess, type ServingImageVariant } from './image-variant.ts';
+import type { ModelDataConfig } from './model-data/model-data.ts';
 import { environmentProblem, MODEL_ENVIRONMENT } from './rules/limits.ts';
 import { invalidProp, refuseProblem, type Where } from './validation.ts';
 
@@ -17,14 +18,12 @@ export type RuntimeEnvironment = {
 };
 
 /** What is known of a model's data. */
-interface DataOfModel {
-  readonly multiModel?: boolean;
-  readonly manifest?: Manifest;
-}
+type DataOfModel = Partial<Pick<ModelDataConfig, 'container' | 'manifest' | 'multiModel'>>;
 
 /**
  * Variables as SageMaker takes them.
  * @param additional variables that a handler reads
+ * @param options.container without data where the image holds the model
  * @param options.multiModel whether the container loads and unloads models
  * @param options.manifest of the archive, where it is known
  * @throws naming the variable that the runtime would refuse, or that fits the image ill
@@ -34,7 +33,7 @@ export function renderEnvironment(
   variant: ServingImageVariant,
   runtime: RuntimeEnvironment = {},
   additional: Readonly<Record<string, string>> = {},
-  { multiModel = false, manifest }: DataOfModel = {},
+  { container, multiModel = false, manifest }: DataOfModel = {},
 ): Record<string, string> {
   const backend = backendFor(where, variant, runtime);
   checkPrecision(where, variant, runtime);
@@ -47,7 +46,7 @@ export function renderEnvironment(
       .filter(([, value]) => value !== undefined)
       .map(([name, value]) => [name, String(value)]),
   );
-  refuseSageMakersOwn(where, rendered);
+  refuseSageMakersOwn(where, rendered, container);
   const resolved = Object.entries(rendered).filter(([, value]) => !Token.isUnresolved(value));
   const problem = environmentProblem(Object.fromEntries(resolved), MODEL_ENVIRONMENT);
   refuseProblem(where, 'environment', problem);
@@ -103,12 +102,19 @@ const SAGEMAKERS_OWN = [
   'SAGEMAKER_MULTI_MODEL',
   'SAGEMAKER_TFS_BIND_ADDRESS',
   'SAGEMAKER_TFS_FOREIGN_PAGES',
-  'SAGEMAKER_TFS_MODEL_DIR',
   'SAGEMAKER_TFS_MULTI_MODEL_DIR',
 ] as const;
+/** The same, but of an image that holds the model. */
+const PLACE = 'SAGEMAKER_TFS_MODEL_DIR';
 
-function refuseSageMakersOwn(where: Where, variables: Readonly<Record<string, string>>): void {
-  const own = SAGEMAKERS_OWN.find((name) => Object.hasOwn(variables, name));
+function refuseSageMakersOwn(
+  where: Where,
+  variables: Readonly<Record<string, string>>,
+  container: DataOfModel['container'],
+): void {
+  const isInImage = container !== undefined && Object.keys(container).length === 0;
+  const names = isInImage ? SAGEMAKERS_OWN : [...SAGEMAKERS_OWN, PLACE];
+  const own = names.find((name) => Object.hasOwn(variables, name));
   if (own === undefined) return;
   const problem = 'SageMaker decides it, and would not find the container or its model';
   invalidProp(where, `environment.${own}`, problem, 'Leave it out');
